@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from circuits import aiger
-from circuits.circuit import Circuit, Kind
+from circuits.circuit import Circuit, GateKind
 from circuits.dot import dot_text
 from circuits.operations import OPERATIONS
 from constructions.exports.files import write_text
@@ -197,8 +197,8 @@ def _judge(circuit: Circuit, path: Path) -> int:
 def _sizes(circuit: Circuit) -> dict[str, int]:
     return {
         "gates": len(circuit.gates),
-        "and": circuit.count(Kind.AND),
-        "xor": circuit.count(Kind.XOR),
+        "and": circuit.count(GateKind.AND),
+        "xor": circuit.count(GateKind.XOR),
         "operations": circuit.operations,
         "depth": circuit.depth,
         "aiger_ands": len(aiger.graph(circuit).ands),

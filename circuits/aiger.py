@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from circuits.circuit import Circuit, Kind
+from circuits.circuit import Circuit, GateKind
 from constructions.exports.files import write_bytes
 
 SUFFIXES = (".aag", ".aig")
@@ -18,7 +18,7 @@ And = tuple[int, int, int]  # left-hand side > both right-hand sides, as literal
 
 
 @dataclass(frozen=True)
-class Graph:
+class AigerGraph:
     """An and-inverter graph. latches: (literal, next literal, reset). ands: in order of their left-hand sides."""
 
     inputs: tuple[str, ...]
@@ -31,7 +31,7 @@ class Graph:
         return len(self.inputs) + len(self.latches) + len(self.ands)
 
 
-def graph(circuit: Circuit) -> Graph:
+def graph(circuit: Circuit) -> AigerGraph:
     """Returns a circuit as an and-inverter graph; equal ANDs are one."""
     literals: list[int] = []
     ands: list[And] = []
@@ -49,21 +49,21 @@ def graph(circuit: Circuit) -> Graph:
         return literal_of[pair]
 
     for kind, left, right in circuit.gates:
-        if kind is Kind.ONE:
+        if kind is GateKind.ONE:
             literals.append(1)
-        elif kind is Kind.INPUT:
+        elif kind is GateKind.INPUT:
             literals.append(2 * (left + 1))
-        elif kind is Kind.STATE:
+        elif kind is GateKind.STATE:
             literals.append(2 * (len(circuit.inputs) + left + 1))
         else:
             a, b = literals[left], literals[right]
-            if kind is Kind.AND:
+            if kind is GateKind.AND:
                 literals.append(conjunction(a, b))
             elif min(a, b) <= 1:  # a negation, or nothing
                 literals.append(max(a, b) ^ min(a, b))
             else:
                 literals.append(conjunction(conjunction(a, b) ^ 1, conjunction(a ^ 1, b ^ 1) ^ 1))
-    return Graph(
+    return AigerGraph(
         inputs=circuit.inputs,
         latches=tuple(
             (name, literals[place], start)
@@ -114,7 +114,7 @@ def check_suffix(path: Path) -> None:
         raise ValueError(f"{path}: the name must end in {' or '.join(SUFFIXES)}")
 
 
-def _header(word: str, aig: Graph) -> str:
+def _header(word: str, aig: AigerGraph) -> str:
     return f"{word} {aig.largest} {len(aig.inputs)} {len(aig.latches)} {len(aig.outputs)} {len(aig.ands)}"
 
 
@@ -122,7 +122,7 @@ def _latch(after: int, start: int) -> str:
     return f"{after} {start}" if start else str(after)
 
 
-def _symbols(aig: Graph, comment: str) -> str:
+def _symbols(aig: AigerGraph, comment: str) -> str:
     names = (("i", aig.inputs), ("l", [name for name, _, _ in aig.latches]), ("o", [name for name, _ in aig.outputs]))
     lines = [f"{letter}{i} {name}" for letter, group in names for i, name in enumerate(group)]
     if comment:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from circuits.circuit import Circuit, Gate, Kind
+from circuits.circuit import Circuit, Gate, GateKind
 
 _ZERO, _ONE = 0, 1  # ids within a builder
 
@@ -39,7 +39,7 @@ class Builder:
 
     def __init__(self) -> None:
         # 0 and 1 come first: a gate is folded away before it could read them, but for the 1 of a negation.
-        self.gates = [Gate(Kind.XOR, _ONE, _ONE), Gate(Kind.ONE)]
+        self.gates = [Gate(GateKind.XOR, _ONE, _ONE), Gate(GateKind.ONE)]
         self._known: dict[Gate, int] = {}
         self._negated: dict[int, int] = {_ZERO: _ONE, _ONE: _ZERO}
         self._inputs: dict[str, int] = {}
@@ -57,11 +57,11 @@ class Builder:
 
     def input(self, name: str) -> Bit:
         """Returns a new input bit. Raises ValueError for a name that is taken."""
-        return self._add_named(name, Kind.INPUT, self._inputs)
+        return self._add_named(name, GateKind.INPUT, self._inputs)
 
     def state(self, name: str, initial: int = 0) -> Bit:
         """Returns a new state bit. Raises ValueError for a name that is taken."""
-        bit = self._add_named(name, Kind.STATE, self._states)
+        bit = self._add_named(name, GateKind.STATE, self._states)
         self._initial.append(initial)
         return bit
 
@@ -72,9 +72,9 @@ class Builder:
             return self.zero
         if x in (_ONE, y):
             return Bit(self, y)
-        if self.gates[y].kind is Kind.AND and x in self.gates[y][1:]:
+        if self.gates[y].kind is GateKind.AND and x in self.gates[y][1:]:
             return Bit(self, y)  # absorption: x ∧ (x ∧ z)
-        return self._gate(Gate(Kind.AND, x, y))
+        return self._gate(Gate(GateKind.AND, x, y))
 
     def gate_xor(self, a: Bit, b: Bit) -> Bit:
         """Returns a ⊕ b."""
@@ -89,7 +89,7 @@ class Builder:
             return self.one
         if self._is_negation(x) and self._is_negation(y):
             x, y = sorted((self._negated[x], self._negated[y]))
-        return self._gate(Gate(Kind.XOR, x, y))
+        return self._gate(Gate(GateKind.XOR, x, y))
 
     def add(self, circuit: Circuit, inputs: Sequence[Bit], states: Sequence[Bit] = ()) -> tuple[list[Bit], list[Bit]]:
         """Returns a circuit's gates over these bits: its outputs and its next state."""
@@ -128,7 +128,7 @@ class Builder:
                 if x in free:
                     emit(x)
                 else:
-                    gates.append(Gate(Kind.AND, place[x], place[x]))
+                    gates.append(Gate(GateKind.AND, place[x], place[x]))
         return Circuit(
             gates=tuple(gates),
             inputs=tuple(self._inputs),
@@ -140,7 +140,7 @@ class Builder:
         )
 
     def _reach(self, roots: Sequence[int]) -> tuple[list[int], dict[int, int]]:
-        """Returns what is read, directly or not, in order; and by how many gates each."""
+        """Returns the gates that these outputs read, directly or not, in order, and by how many gates each is read."""
         uses = dict.fromkeys(roots, 0)
         for x in range(max(roots, default=-1), -1, -1):
             gate = self.gates[x]
@@ -149,7 +149,7 @@ class Builder:
                     uses[operand] = uses.get(operand, 0) + 1
         return sorted(uses), uses
 
-    def _add_named(self, name: str, kind: Kind, names: dict[str, int]) -> Bit:
+    def _add_named(self, name: str, kind: GateKind, names: dict[str, int]) -> Bit:
         if name in self._inputs or name in self._states:
             raise ValueError(f"two bits are called {name!r}")
         names[name] = len(self.gates)
@@ -163,11 +163,11 @@ class Builder:
 
     def _is_negation(self, x: int) -> bool:
         gate = self.gates[x]
-        return gate.kind is Kind.XOR and gate.left == _ONE and x != _ZERO
+        return gate.kind is GateKind.XOR and gate.left == _ONE and x != _ZERO
 
     def _negation(self, x: int) -> Bit:
         if x not in self._negated:
-            self._negated[x] = self._gate(Gate(Kind.XOR, _ONE, x)).id
+            self._negated[x] = self._gate(Gate(GateKind.XOR, _ONE, x)).id
             self._negated[self._negated[x]] = x
         return Bit(self, self._negated[x])
 

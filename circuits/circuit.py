@@ -23,7 +23,7 @@ class Boolean(Protocol):
 Value = TypeVar("Value", bound=Boolean)
 
 
-class Kind(IntEnum):
+class GateKind(IntEnum):
     """What a gate is."""
 
     ONE = 0
@@ -36,14 +36,14 @@ class Kind(IntEnum):
 class Gate(NamedTuple):
     """AND and XOR: the ids of both operands. INPUT and STATE: `left` is the 0-based place among them. The rest is 0."""
 
-    kind: Kind
+    kind: GateKind
     left: int = 0
     right: int = 0
 
     @property
     def computes(self) -> bool:
         """Returns whether this is an AND or an XOR."""
-        return self.kind >= Kind.AND
+        return self.kind >= GateKind.AND
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Circuit:
             )
         if set(self.initial) - {0, 1}:
             raise ValueError("a state bit starts as 0 or 1")
-        places = {Kind.INPUT: len(self.inputs), Kind.STATE: len(self.states)}
+        places = {GateKind.INPUT: len(self.inputs), GateKind.STATE: len(self.states)}
         for number, gate in enumerate(self.gates):
             if gate.computes and not (0 <= gate.left < number and 0 <= gate.right < number):
                 raise ValueError(f"gate {number} reads gates {gate.left} and {gate.right}, not both before it")
@@ -89,7 +89,7 @@ class Circuit:
         """The number of AND and XOR gates."""
         return sum(gate.computes for gate in self.gates)
 
-    def count(self, kind: Kind) -> int:
+    def count(self, kind: GateKind) -> int:
         """Returns the number of gates of a kind."""
         return sum(gate.kind is kind for gate in self.gates)
 
@@ -116,14 +116,14 @@ class Circuit:
         """Returns the value of every gate over anything that has & and ^, whose 1 is `one`."""
         result: list[Value] = []
         for kind, left, right in self.gates:
-            if kind is Kind.AND:
+            if kind is GateKind.AND:
                 result.append(result[left] & result[right])
-            elif kind is Kind.XOR:
+            elif kind is GateKind.XOR:
                 result.append(result[left] ^ result[right])
-            elif kind is Kind.ONE:
+            elif kind is GateKind.ONE:
                 result.append(one)
             else:
-                result.append(inputs[left] if kind is Kind.INPUT else states[left])
+                result.append(inputs[left] if kind is GateKind.INPUT else states[left])
         return result
 
     def run(self, inputs: Sequence[int], states: Sequence[int] = (), lanes: int = 1) -> tuple[list[int], list[int]]:

@@ -37,7 +37,7 @@ def compile_step(model: Transformer, registers: Sequence[str], arithmetic: Arith
 
 
 def compile_reachable(model: Transformer, registers: Sequence[str], arithmetic: Arithmetic) -> tuple[Step, Reads]:
-    """Returns the step on all that it can be given, and what that is: states that it reaches, inputs that embed words."""
+    """Returns the step for all states that it reaches and inputs that embed words, and these states and inputs."""
     _check(model, arithmetic)
     most = arithmetic.format.max_quanta
     inputs = {

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from circuits.builder import Bit, Builder
-from circuits.circuit import Kind
+from circuits.circuit import GateKind
 from circuits.lanes import pack, unpack
 from circuits.ranges import Range
 
@@ -84,9 +84,9 @@ class Cones:
         gates, supports = self.builder.gates, self._supports
         for number in range(len(supports), gate + 1):
             kind, left, right = gates[number]
-            if kind in (Kind.INPUT, Kind.STATE):
+            if kind in (GateKind.INPUT, GateKind.STATE):
                 supports.append(frozenset([number]))
-            elif kind is Kind.ONE or left == right:  # 1 and 0
+            elif kind is GateKind.ONE or left == right:  # 1 and 0
                 supports.append(frozenset())
             else:
                 a, b = supports[left], supports[right]
@@ -104,12 +104,12 @@ class Cones:
             kind, left, right = gates[top]
             if top in lanes:
                 path.pop()
-            elif kind is Kind.ONE:
+            elif kind is GateKind.ONE:
                 lanes[top] = (1 << count) - 1
             elif left == right:
                 lanes[top] = 0
             elif left in lanes and right in lanes:
-                lanes[top] = lanes[left] & lanes[right] if kind is Kind.AND else lanes[left] ^ lanes[right]
+                lanes[top] = lanes[left] & lanes[right] if kind is GateKind.AND else lanes[left] ^ lanes[right]
             else:
                 path += [x for x in (left, right) if x not in lanes]
         return lanes

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from circuits.circuit import Circuit, Kind
+from circuits.circuit import Circuit, GateKind
 
 _STYLE = {
-    Kind.ONE: 'label="1", shape=box, style=filled, fillcolor="#eeeeee"',
-    Kind.AND: 'label="∧", shape=circle, style=filled, fillcolor="#cfe3f7"',
-    Kind.XOR: 'label="⊕", shape=circle, style=filled, fillcolor="#f9e2c2"',
+    GateKind.ONE: 'label="1", shape=box, style=filled, fillcolor="#eeeeee"',
+    GateKind.AND: 'label="∧", shape=circle, style=filled, fillcolor="#cfe3f7"',
+    GateKind.XOR: 'label="⊕", shape=circle, style=filled, fillcolor="#f9e2c2"',
 }
 _NOT = 'label="¬", shape=circle, style=filled, fillcolor="#ffffff"'
 
@@ -20,21 +20,21 @@ def dot_text(circuit: Circuit, title: str) -> str:
         '  node [fontname="Helvetica", fontsize=11, width=0.28, height=0.28, margin="0.04,0.02"];',
         "  edge [arrowsize=0.5];",
     ]
-    ones = {i for i, gate in enumerate(circuit.gates) if gate.kind is Kind.ONE}
+    ones = {i for i, gate in enumerate(circuit.gates) if gate.kind is GateKind.ONE}
     visible = set(circuit.outputs) | set(circuit.next_state)
     edges: list[tuple[int, int]] = []
     nodes: dict[int, str] = {}
     for i, gate in enumerate(circuit.gates):
         if gate.computes:
             operands = {gate.left, gate.right}
-            negation = gate.kind is Kind.XOR and len(operands - ones) == 1 and len(operands) == 2
+            negation = gate.kind is GateKind.XOR and len(operands - ones) == 1 and len(operands) == 2
             nodes[i] = _NOT if negation else _STYLE[gate.kind]
             edges += [(operand, i) for operand in sorted(operands - ones if negation else operands)]
-        elif gate.kind is not Kind.ONE:
-            name = (circuit.inputs if gate.kind is Kind.INPUT else circuit.states)[gate.left]
+        elif gate.kind is not GateKind.ONE:
+            name = (circuit.inputs if gate.kind is GateKind.INPUT else circuit.states)[gate.left]
             nodes[i] = f"label={_quote(name)}, shape=plaintext"
     visible |= {operand for operand, _ in edges}
-    nodes |= dict.fromkeys(ones & visible, _STYLE[Kind.ONE])
+    nodes |= dict.fromkeys(ones & visible, _STYLE[GateKind.ONE])
     lines += [f"  g{i} [{style}];" for i, style in nodes.items()]
     lines += [f"  g{operand} -> g{i};" for operand, i in edges]
     ends = [*zip(circuit.output_names, circuit.outputs, strict=True)]

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from circuits.circuit import Circuit, Gate, Kind
+from circuits.circuit import Circuit, Gate, GateKind
 from circuits.sweep import Equality, sweep
 
 T = TypeVar("T")
@@ -33,7 +33,7 @@ class Difference:
 
 
 @dataclass(frozen=True)
-class Equal:
+class EqualCircuits:
     """Two circuits are equal: in one circuit with the gates of both, the gates of each pair are. proof: of that, see `Equality`.
 
     gates: as `plain_gates` writes them.
@@ -46,7 +46,7 @@ class Equal:
 
 def plain_gates(gates: Sequence[Gate]) -> tuple[PlainGate, ...]:
     """Returns the gates as `verify.trusted.sat` reads them: "and", "xor", "one", or "free" for an input or a state bit."""
-    free = (Kind.INPUT, Kind.STATE)
+    free = (GateKind.INPUT, GateKind.STATE)
     return tuple(("free", 0, 0) if gate.kind in free else (gate.kind.name.lower(), *gate[1:]) for gate in gates)
 
 
@@ -57,17 +57,17 @@ def find_difference(first: Circuit, second: Circuit) -> Difference | None:
     differently.
     """
     result = compare(first, second, proof=False)
-    return None if isinstance(result, Equal) else result
+    return None if isinstance(result, EqualCircuits) else result
 
 
-def compare(first: Circuit, second: Circuit, *, proof: bool = True) -> Difference | Equal:
+def compare(first: Circuit, second: Circuit, *, proof: bool = True) -> Difference | EqualCircuits:
     """Compares as `find_difference` does, but returns a proof if the circuits are equal."""
     _check_interface(first, second)
     miter, names = _miter(first, second)
     pairs = tuple(zip(miter.outputs[::2], miter.outputs[1::2], strict=True))
     result = sweep(miter, pairs, proof=proof)
     if isinstance(result, Equality):
-        return Equal(plain_gates(miter.gates), pairs, result.proof)
+        return EqualCircuits(plain_gates(miter.gates), pairs, result.proof)
     pair, case = result
     inputs = dict(zip(miter.inputs, case.inputs, strict=True))
     states = dict(zip(miter.states, case.states, strict=True))
@@ -120,17 +120,17 @@ def _check_interface(first: Circuit, second: Circuit) -> None:
 
 def _miter(first: Circuit, second: Circuit) -> tuple[Circuit, list[str]]:
     """Returns both circuits over the same bits, with pairs of outputs that should be equal; and the names of the pairs."""
-    gates = [Gate(kind, i) for kind in (Kind.STATE, Kind.INPUT) for i in range(len(_names(first, kind)))]
+    gates = [Gate(kind, i) for kind in (GateKind.STATE, GateKind.INPUT) for i in range(len(_names(first, kind)))]
     place = {gate: number for number, gate in enumerate(gates)}
     sides = []
     for circuit in (first, second):
         at: list[int] = []
         for kind, left, right in circuit.gates:
-            if kind in (Kind.STATE, Kind.INPUT):
+            if kind in (GateKind.STATE, GateKind.INPUT):
                 at.append(place[Gate(kind, _names(first, kind).index(_names(circuit, kind)[left]))])
             else:
                 at.append(len(gates))
-                gates.append(Gate(kind, at[left], at[right]) if kind is not Kind.ONE else Gate(kind))
+                gates.append(Gate(kind, at[left], at[right]) if kind is not GateKind.ONE else Gate(kind))
         sides.append(_name_outputs(circuit, [at[i] for i in circuit.outputs], [at[i] for i in circuit.next_state]))
     outputs = {f"{side}: {name}": sides[side][name] for name in sides[0] for side in (0, 1)}
     states = tuple(range(len(first.states)))
@@ -146,6 +146,6 @@ def _miter(first: Circuit, second: Circuit) -> tuple[Circuit, list[str]]:
     return miter, list(sides[0])
 
 
-def _names(circuit: Circuit, kind: Kind) -> tuple[str, ...]:
+def _names(circuit: Circuit, kind: GateKind) -> tuple[str, ...]:
     """Returns the names of a circuit's inputs or state bits."""
-    return circuit.inputs if kind is Kind.INPUT else circuit.states
+    return circuit.inputs if kind is GateKind.INPUT else circuit.states

@@ -24,7 +24,7 @@ from constructions import counting, index, ngram, recall
 from constructions.layers import Matrix
 from constructions.measures import recurrent_part
 from constructions.models.building import format_of, wired_of
-from constructions.models.program import NUMBER, Rule, Words, Write, back, decide, window
+from constructions.models.program import NUMBER, Words, Write, WriteRule, back, decide, window
 from constructions.models.registry import find_constructions
 from constructions.models.search import END_SEARCH
 from constructions.parts.recurrences.running_sum import running_sum
@@ -151,7 +151,7 @@ def _number_precision(n: int) -> int:
 
 
 def _writes(value: Affine, words: Words) -> tuple[Gadget, ...]:
-    return decide([Rule(f"write {value}", (as_affine(1),), Write(value, "value"))], words)
+    return decide([WriteRule(f"write {value}", (as_affine(1),), Write(value, "value"))], words)
 
 
 def shift_register(n: int, arithmetic: Arithmetic) -> Rnn:

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from circuits.builder import constants
-from circuits.circuit import Kind
+from circuits.circuit import GateKind
 from circuits.lanes import number_quanta
 from circuits.models import Rnn
 from constructions.wiring.affine import Number
@@ -122,12 +122,12 @@ class Plan:
         for b, gate in enumerate(circuit.gates):
             row: dict[str, Number] = {"place": p + 1 if b in after_sign else 1}
             if gate.computes:
-                row |= {"is_and" if gate.kind is Kind.AND else "is_xor": 1}
+                row |= {"is_and" if gate.kind is GateKind.AND else "is_xor": 1}
                 row |= {"left": b - gate.left - 1, "right": b - gate.right - 1}
-            elif gate.kind is Kind.STATE:
+            elif gate.kind is GateKind.STATE:
                 left = b - circuit.next_state[gate.left] - 1 + self.turn
                 row |= {"is_state": 1, "left": left, "initial": circuit.initial[gate.left]}
-            elif gate.kind is Kind.ONE:
+            elif gate.kind is GateKind.ONE:
                 row |= {"is_one": 1}
             else:
                 name, r = self.numbers[gate.left // p], gate.left % p + 1
@@ -139,7 +139,7 @@ class Plan:
         return rows
 
     def bounds(self) -> list[dict[str, tuple[int, int]]]:
-        """Returns what the table may say of the gate after gate b, of any circuit of this shape; what is fixed is left out.
+        """Returns bounds of the table's entries for the gate after gate b, over all circuits of this shape, without fixed entries.
 
         Its output has the same constant bits. It may start with any state, and the gates after its state and input bits may be AND,
         XOR or 1, and read any before.

@@ -45,7 +45,7 @@ class RnnError(ValueError):
 
 
 @dataclass(frozen=True)
-class Rnn:
+class FunctionRnn:
     """start() → state; step(state, token, position) → state; answer(state, query) → the words that it says, the answer last.
 
     state_bits: how many bits a state has. reads_words: tokens are words of a prompt, marks included, not a task's numbers alone.
@@ -69,7 +69,7 @@ class Rnn:
 
 
 def key(state: Any) -> Any:
-    """Returns a hashable value that is the same for equal states alone. Raises RnnError for what is no state."""
+    """Returns a hashable value, equal exactly for equal states. Raises RnnError for an object that can be no state."""
     if state is None or type(state) in (int, bool, str, bytes):
         return state
     if isinstance(state, tuple | list):
@@ -97,7 +97,7 @@ def own(state: Any) -> Any:
     return state.clone() if hasattr(state, "clone") else deepcopy(state)
 
 
-def load(text: str, words: Path | None = None) -> Rnn:
+def load(text: str, words: Path | None = None) -> FunctionRnn:
     """Returns the RNN of FILE.py, FILE.py:NAME or STEP.aag. words: of a circuit. Raises RnnError."""
     path, _, name = text.rpartition(":") if ".py:" in text else (text, "", "RNN")
     if path.endswith((".aag", ".aig")):
@@ -119,7 +119,7 @@ def load(text: str, words: Path | None = None) -> Rnn:
     return load_object(module[name], module.get("STATE_BITS"), text, module.get("WORDS"))
 
 
-def load_object(given: Any, state_bits: Any, name: str, words: Any = None) -> Rnn:
+def load_object(given: Any, state_bits: Any, name: str, words: Any = None) -> FunctionRnn:
     """Returns the RNN of a triple, or of an object with `start`, `step` and `answer` or `words`. Raises RnnError."""
     bits = getattr(given, "STATE_BITS", state_bits)
     if isinstance(bits, bool) or not isinstance(bits, int) or bits < 0:
@@ -149,7 +149,7 @@ def load_object(given: Any, state_bits: Any, name: str, words: Any = None) -> Rn
     if words is not None and (isinstance(words, str) or not isinstance(words, Sequence | range) or not words):
         raise RnnError(f"{name}: WORDS is a sequence of the words that it reads, not {words!r:.80}")
     listed = None if words is None else tuple(words)
-    return Rnn(name, bits, lambda: own(start()), follow, _answers(follow, says, thinks), False, listed, placed)
+    return FunctionRnn(name, bits, lambda: own(start()), follow, _answers(follow, says, thinks), False, listed, placed)
 
 
 def _answers(step: Any, says: Any, thinks: Any) -> Callable[[Any, tuple[int, ...]], list[str]]:
@@ -168,7 +168,7 @@ def _answers(step: Any, says: Any, thinks: Any) -> Callable[[Any, tuple[int, ...
     return answer
 
 
-def load_circuit(circuit: Circuit, words: Any, name: str) -> Rnn:
+def load_circuit(circuit: Circuit, words: Any, name: str) -> FunctionRnn:
     """Returns the RNN of a step circuit, whose latches are the state. words: {"inputs": {word: bits}, "outputs": {bits: word}}."""
     try:
         bits_of = {str(word): tuple(map(int, bits)) for word, bits in words["inputs"].items()}
@@ -197,7 +197,7 @@ def load_circuit(circuit: Circuit, words: Any, name: str) -> Rnn:
             said, state = word_of.get(tuple(outputs), "".join(map(str, outputs))), tuple(following)
         return [said]
 
-    return Rnn(name, len(circuit.states), lambda: circuit.initial, step, answer, reads_words=True)
+    return FunctionRnn(name, len(circuit.states), lambda: circuit.initial, step, answer, reads_words=True)
 
 
 def late(what: str) -> str:

@@ -12,7 +12,7 @@ from fractions import Fraction
 from circuits.lanes import number_bits, number_quanta
 from circuits.models import Rnn
 from constructions.engines import Respond, no_response
-from constructions.models.search import Search
+from constructions.models.search import SearchTool
 from precision.format import Discipline
 from precision.rounding import round_fraction, round_shifted
 
@@ -54,7 +54,7 @@ class Conversation:
         if not self.prompt:
             raise ValueError("an RNN needs at least one word to read")
         self.read = list(self.prompt)
-        self._search: Respond = Search(self.rnn.vocabulary) if self.rnn.searches else no_response
+        self._search: Respond = SearchTool(self.rnn.vocabulary) if self.rnn.searches else no_response
 
     @property
     def result(self) -> int | None:
@@ -88,7 +88,7 @@ def surroundings(rnn: Rnn, prompt: Sequence[int]) -> Respond:
 
 
 def run_rnn(rnn: Rnn, prompt: Sequence[int], words: int) -> list[RnnStep]:
-    """Returns the steps over a prompt and until the RNN has written so many words after it, or one that ends it.
+    """Returns the steps over a prompt, and on until the RNN has written this many words, or one that ends the run.
 
     Raises ValueError for no prompt, and SearchError.
     """

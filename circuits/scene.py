@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from circuits.circuit import Circuit, Gate, Kind
+from circuits.circuit import Circuit, Gate, GateKind
 from circuits.models import Rnn
 from constructions.show.trace import TokenTrace
 
@@ -46,7 +46,7 @@ class CircuitScene:
 
         if gate.computes:
             what = f"{gate.kind.name} of {value(gate.left)} and {value(gate.right)}"
-        elif gate.kind is Kind.STATE:
+        elif gate.kind is GateKind.STATE:
             source = value(self.circuit.next_state[gate.left], begin - turn) if step else "what it is at the start"
             what = f"state bit {self.circuit.states[gate.left]}, {source}"
         else:
@@ -60,8 +60,8 @@ class CircuitScene:
 
 
 def _name(circuit: Circuit, gate: Gate) -> str:
-    if gate.kind is Kind.INPUT:
+    if gate.kind is GateKind.INPUT:
         return f"input bit {circuit.inputs[gate.left]}"
-    if gate.kind is Kind.STATE:
+    if gate.kind is GateKind.STATE:
         return f"state bit {circuit.states[gate.left]}"
-    return "1" if gate.kind is Kind.ONE else gate.kind.name
+    return "1" if gate.kind is GateKind.ONE else gate.kind.name

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from circuits.circuit import Kind
+from circuits.circuit import GateKind
 from circuits.models import LARGEST_N, Rnn, simulation_models
 from circuits.runs import Conversation
 from circuits.simulator import Simulator
@@ -72,7 +72,7 @@ def _model_of(
 def _simulator(
     name: str, p: int | None, n: int | None, words: int | None, discipline: Discipline, file: Path | None = None
 ) -> Simulator:
-    """Returns the simulator of one RNN; what is None is as the RNN is usually shown. file: a circuit's words. Raises ValueError."""
+    """Returns the simulator of one RNN; None stands for the RNN's usual setting. file: a circuit's words. Raises ValueError."""
     if _is_own(name):
         return Simulator(load_file(name, file, n, p, discipline), 1 if words is None else words)
     if name not in simulation_models():
@@ -203,7 +203,7 @@ def _job(args: argparse.Namespace) -> Job[Simulator, Sequence[int]]:
 def _report(job: Job[Simulator, Sequence[int]], run: Run, answer: list[str], trace: Trace | None) -> None:
     rnn, gates = job.model.rnn, len(job.model.rnn.step.circuit.gates)
     if job.args.json:
-        has = job.model.said(run, answer)
+        has = job.model.run_answer(run, answer)
         cli.write_json(run_document(run, job.model.construction.model, has.chain_of_thought, has.answer, has.more))
     elif job.args.trace:
         _print_gates(rnn, run)
@@ -245,12 +245,12 @@ def _print_gates(rnn: Rnn, run: Run) -> None:
         gate = circuit.gates[number]
         if gate.computes:
             what = f"{gate.kind.name} {_gate_text(gate.left, before[gate.left])} {_gate_text(gate.right, before[gate.right])}"
-        elif gate.kind is Kind.STATE:
+        elif gate.kind is GateKind.STATE:
             following = circuit.next_state[gate.left]
             source = _gate_text(following, before[following]) if step else "at the start"
             what = f"STATE {circuit.states[gate.left]} {source}"
         else:
-            what = "ONE" if gate.kind is Kind.ONE else f"INPUT {circuit.inputs[gate.left]}"
+            what = "ONE" if gate.kind is GateKind.ONE else f"INPUT {circuit.inputs[gate.left]}"
         before[number] = token
         screen.print(f"step {step + 1}  {_gate_text(number, token):<10} {what}")
 

@@ -177,7 +177,7 @@ def _operands(plan: Plan, setting: Setting) -> BlockPlan:
     k, k_squared, one, place = reg("position"), reg(squared("position")), reg("one"), reg("place")
     key_scale, query_scale = split_scale(setting.gap)
 
-    def at(name: str, target: Affine, reads: Mapping[str, Affine]) -> Head:
+    def read_at(name: str, target: Affine, reads: Mapping[str, Affine]) -> Head:
         components = (
             Component(key_scale * k_squared, -query_scale * one),
             Component(key_scale * k, 2 * query_scale * target),
@@ -197,9 +197,9 @@ def _operands(plan: Plan, setting: Setting) -> BlockPlan:
 
     words = {f"in {name}": reg(name) for name in plan.numbers if name != plan.position}
     heads = (
-        at("the left operand", k - reg("left"), {"a": reg("value")}),
-        at("the right operand", k - reg("right"), {"b": reg("value")}),
-        at("the step's word", reg("address"), words),
+        read_at("the left operand", k - reg("left"), {"a": reg("value")}),
+        read_at("the right operand", k - reg("right"), {"b": reg("value")}),
+        read_at("the step's word", reg("address"), words),
         *map(back, range(plan.digits + 1)),
     )
     a, b, low, unit = reg("a"), reg("b"), reg("low"), as_affine(1)

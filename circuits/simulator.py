@@ -20,7 +20,7 @@ from circuits.plan import Plan
 from circuits.runs import Conversation, RnnStep, run_rnn, surroundings
 from circuits.simulation import FINDINGS, SOURCE, least_precision, plan_of
 from constructions.models.construction import Construction, Derived, numbers_of
-from constructions.models.model import NOTHING, Domain, Ids, Model, Planned, Said
+from constructions.models.model import NOTHING, Ids, Model, Planned, PromptDomain, RunAnswer
 from constructions.models.request import Request, Run
 from constructions.wiring.part import Setting
 from constructions.wiring.wired import Wired
@@ -91,7 +91,7 @@ class Simulator(Model[Sequence[int], list[str]]):
 
     @property
     def results(self) -> int:
-        """Returns how many words of results it is wired for: a search has one, in the RNNs that there are."""
+        """Returns the number of result words that it is wired for: 1 if the RNN searches."""
         return int(self.rnn.searches)
 
     @cached_property
@@ -231,22 +231,22 @@ class Simulator(Model[Sequence[int], list[str]]):
         words = [usual[i % len(usual)] for i in range(wired.n)] if given is None else given
         yield self.request(wired, words)
 
-    def said(self, run: Run, answer: Sequence[str]) -> Said:
+    def run_answer(self, run: Run, answer: Sequence[str]) -> RunAnswer:
         *chain, last = run.produced
         rnn = self.rnn
         more = {"rnn": rnn.name, "gates": len(rnn.step.circuit.gates), "words": answer}
-        return Said(chain, last, {**more, "vocabulary_of_rnn": list(rnn.vocabulary)})
+        return RunAnswer(chain, last, {**more, "vocabulary_of_rnn": list(rnn.vocabulary)})
 
     def particulars(self) -> Mapping[str, object]:
         return {"rnn": self.rnn.name}
 
-    def domain(self, wired: Wired) -> Domain:
+    def domain(self, wired: Wired) -> PromptDomain:
         rnn, n = self.rnn, wired.n
         sentence = f"A prompt is {n} words of the RNN {rnn.name}, which writes {self.words} after them."
         sentence += " A prompt of another length needs a model that is wired for it."
         known = [word for i, word in enumerate(rnn.vocabulary) if i not in rnn.unread]
         word = f"(?:{'|'.join(map(re.escape, known))})"
-        return Domain(sentence, f"{word}(?: {word}){{{n - 1}}}", (n, n))
+        return PromptDomain(sentence, f"{word}(?: {word}){{{n - 1}}}", (n, n))
 
 
 def _prompt(rnn: Rnn, text: str) -> list[int]:

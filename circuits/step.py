@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from circuits.circuit import Circuit, Kind
+from circuits.circuit import Circuit, GateKind
 from circuits.lanes import number_bits, number_quanta
 from circuits.numbers import Number, NumberBuilder
 
@@ -37,7 +37,7 @@ class Step:
         c, p = self.circuit, self.precision_bits
         state, inputs, outputs = (p * len(names) for names in (self.states, self.inputs, self.outputs))
         first = tuple(gate[:2] for gate in c.gates[: state + inputs])
-        if first != (*((Kind.STATE, i) for i in range(state)), *((Kind.INPUT, i) for i in range(inputs))):
+        if first != (*((GateKind.STATE, i) for i in range(state)), *((GateKind.INPUT, i) for i in range(inputs))):
             raise ValueError(f"the first {state + inputs} gates are not the state and input bits")
         if (*c.outputs, *c.next_state) != tuple(range(len(c.gates) - outputs - state, len(c.gates))):
             raise ValueError(f"the last {outputs + state} gates are not the output and the next state")

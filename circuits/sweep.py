@@ -17,7 +17,7 @@ from operator import and_
 
 from pysat.solvers import Solver
 
-from circuits.circuit import Circuit, Gate, Kind
+from circuits.circuit import Circuit, Gate, GateKind
 from circuits.refutation import Refutation
 
 SOLVER = "glucose4"  # it writes what it learns at once
@@ -80,13 +80,13 @@ class _Sweep:
         self.refutation = Refutation([c for clauses in (*self.meanings, self.ends) for c in clauses])
         self.literals: list[int] = []
         self.equal: dict[int, int] = {}
-        self.made: dict[tuple[Kind, int, int], int] = {}
+        self.made: dict[tuple[GateKind, int, int], int] = {}
         self.values, self.lanes = [0] * len(circuit.gates), 0
         self.classes: dict[int, int] = {}
         self.length = 0  # of what the solver wrote and was read
 
     def run(self, sparse: Sequence[int], proof: bool) -> tuple[int, BitCase] | Equality:
-        """Returns the first pair that differs, or that there is none."""
+        """Returns the result: the first pair that differs, or that none does."""
         number = 1
         first_end = self.refutation.given - len(self.ends)
         self.refutation.use(first_end)
@@ -133,26 +133,26 @@ class _Sweep:
             return
         self.literals.append(other)
         helpers = []
-        if gate.kind is Kind.XOR:  # no propagation sees it without the value of an operand
+        if gate.kind is GateKind.XOR:  # no propagation sees it without the value of an operand
             helpers = [self.refutation.state(c) for c in ([-x, other, a], [x, -other, a]) if len(set(map(abs, c))) == 3]
         self._equate(x, other)
         for i in (*told, *helpers):
             self.refutation.forget(i)
 
-    def _simplify(self, kind: Kind, x: int, a: int, b: int) -> int:
+    def _simplify(self, kind: GateKind, x: int, a: int, b: int) -> int:
         """Returns the literal that a gate equals by what its operands are; itself if it is new."""
-        if kind is Kind.ONE:
+        if kind is GateKind.ONE:
             return self.one
-        if kind not in (Kind.AND, Kind.XOR):
+        if kind not in (GateKind.AND, GateKind.XOR):
             return x
         a, b = sorted((a, b), key=abs)
         if abs(b) == self.one or abs(a) == abs(b):
-            if kind is Kind.XOR:
+            if kind is GateKind.XOR:
                 if abs(b) == self.one:
                     return -a if b > 0 else a
                 return -self.one if a == b else self.one
             return a if b in (self.one, a) else -self.one
-        if kind is Kind.AND:
+        if kind is GateKind.AND:
             return self.made.setdefault((kind, a, b), x)
         sign = 1 if (a > 0) == (b > 0) else -1
         return sign * self.made.setdefault((kind, abs(a), abs(b)), sign * x)
@@ -236,7 +236,7 @@ class _Sweep:
         leaves = {gate[:2]: number for number, gate in enumerate(self.circuit.gates) if not gate.computes}
         inputs, states = (
             [value(leaves[kind, i]) if (kind, i) in leaves else 0 for i in range(len(names))]
-            for kind, names in ((Kind.INPUT, self.circuit.inputs), (Kind.STATE, self.circuit.states))
+            for kind, names in ((GateKind.INPUT, self.circuit.inputs), (GateKind.STATE, self.circuit.states))
         )
         new = self.circuit.values(inputs, states, lanes)
         for i, (left, right) in enumerate(self.pairs):
@@ -252,13 +252,13 @@ class _Sweep:
         return (values ^ ((1 << self.lanes) - 1), True) if values & 1 else (values, False)
 
 
-def meaning(kind: Kind, x: int, a: int, b: int) -> list[list[int]]:
+def meaning(kind: GateKind, x: int, a: int, b: int) -> list[list[int]]:
     """Returns what a gate means, in conjunctive form. x, a, b: literals of the gate and its operands."""
-    if kind is Kind.ONE:
+    if kind is GateKind.ONE:
         return [[x]]
-    if kind is Kind.AND:
+    if kind is GateKind.AND:
         return [[-x, a], [-x, b], [x, -a, -b]]
-    if kind is Kind.XOR:
+    if kind is GateKind.XOR:
         return [[-x, a, b], [-x, -a, -b], [x, -a, b], [x, a, -b]]
     return []
 

@@ -39,7 +39,7 @@ Table = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class _Words:
+class _RnnWords:
     """The words of an RNN; the first `read` of them are those that it reads, the others it only writes."""
 
     all: tuple[str, ...]
@@ -76,7 +76,7 @@ def load_file(
 
 
 def load_python(
-    given: door.Rnn,
+    given: door.FunctionRnn,
     tokens: Sequence[Any],
     precision_bits: int | None = None,
     discipline: Discipline = Discipline.FUSED,
@@ -90,7 +90,7 @@ def load_python(
         raise RnnError(f"{given.name}: two of its words are the same")
     states, following, written = _explore(given, tokens)
     names = tuple(map(str, tokens))
-    words = _Words(tuple(dict.fromkeys((*names, *(word for row in written for word in row)))), len(tokens))
+    words = _RnnWords(tuple(dict.fromkeys((*names, *(word for row in written for word in row)))), len(tokens))
     number_of = {word: i for i, word in enumerate(words.all)}
     codes, width = _codes(states, MOST_BITS - words.bits)
     if width + words.bits > MOST_BITS:
@@ -128,7 +128,7 @@ def load_step(
         raise RnnError(f"{name} has {count} outputs; a word has at most {(16 * MOST_WORDS).bit_length() - 1} bits")
     word_of = {int("0" + bits, 2): word for bits, word in document["outputs"].items()}
     said = [word_of.get(code) or (f"{code:0{count}b}" if count else "") for code in range(1 << count)]
-    words = _Words(tuple(dict.fromkeys((*inputs, *said))), len(inputs))
+    words = _RnnWords(tuple(dict.fromkeys((*inputs, *said))), len(inputs))
     reads = np.full(1 << words.bits, -1, np.int64)
     reads[: words.read] = [int("0" + bits[::-1], 2) for bits in inputs.values()]
     number_of = {word: i for i, word in enumerate(words.all)}
@@ -175,7 +175,7 @@ def _document(path: Path) -> Any:
         raise RnnError(f"{path}: {' '.join(str(error).split())}") from error
 
 
-def _explore(given: door.Rnn, tokens: Sequence[Any]) -> tuple[list[Any], list[list[int]], list[list[str]]]:
+def _explore(given: door.FunctionRnn, tokens: Sequence[Any]) -> tuple[list[Any], list[list[int]], list[list[str]]]:
     """Returns the states that are reached, the start first; the next state's number and the word written, by state and token."""
     following, written = list[list[int]](), list[list[str]]()
     most = (
@@ -204,7 +204,7 @@ def _explore(given: door.Rnn, tokens: Sequence[Any]) -> tuple[list[Any], list[li
     return states, following, written
 
 
-def _too_many(given: door.Rnn, words: int) -> str:
+def _too_many(given: door.FunctionRnn, words: int) -> str:
     """Returns the line for an RNN with more states than it declares, or than a table has room for."""
     if given.state_bits + (words - 1).bit_length() <= MOST_BITS:
         return f"{given.name}: it reaches more than the 2^{given.state_bits} states of STATE_BITS = {given.state_bits}"
@@ -253,7 +253,7 @@ def _tabulate(builder: Builder, table: Table, variables: Sequence[Bit], count: i
 
 def _assemble(
     name: str,
-    words: _Words,
+    words: _RnnWords,
     initial: Sequence[int],
     make: Any,
     precision_bits: int | None,

@@ -63,9 +63,9 @@ def _command(argv: Sequence[str]) -> int:
 
 
 def sizes(item: Model[Any, Any], variant: str) -> dict[str, int]:
-    """Counted in the weights. heads: the most in one block. state_numbers: what recurrences carry over."""
+    """Measures the weights of one variant. heads: the most in one block. state_numbers: how many numbers recurrences keep."""
     findings = tuple(f.id for f in item.construction.findings) if variant == "printed" else ()
-    model = item.of(variant).build(SIZES_AT, printed=findings).model
+    model = item.in_variant(variant).build(SIZES_AT, printed=findings).model
     heads = [len(block.heads) for block in model.blocks]
     return {
         "layers": len(model.blocks),

@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 
 from constructions.engines import Decoded, find_engine
 from constructions.layers import LARGEST_PRECISION
-from constructions.models.door import Door, find_door, shown
-from constructions.models.model import Said
+from constructions.models.door import Door, find_door, show_number
+from constructions.models.model import RunAnswer
 from constructions.models.request import Run
 from constructions.places import name_part, name_place
 from constructions.wiring.wired import Wired
@@ -65,14 +65,14 @@ def load(
     if not isinstance(sequential, bool | np.bool_):
         raise ValueError(f"sequential is True or False, not {sequential!r}")
     if p is not None and abs(p) > LARGEST_PRECISION:
-        raise ValueError(f"p = {shown(p)} is not in 5 … {LARGEST_PRECISION:,}, the bits that are wired here")
+        raise ValueError(f"p = {show_number(p)} is not in 5 … {LARGEST_PRECISION:,}, the bits that are wired here")
     options = {key: value if door.options.get(key) is None else _whole(key, value) for key, value in options.items()}
     discipline = Discipline.SEQUENTIAL if sequential else Discipline.FUSED
     solver, n = door.open(model, discipline, options)
     if variant not in VARIANTS:
         raise ValueError(f"there is no variant {variant!r}; there are {', '.join(VARIANTS)}")
     if variant == "lean":
-        solver = solver.of(variant)
+        solver = solver.in_variant(variant)
     if not isinstance(findings, Iterable):
         raise ValueError(f"findings are names of findings, not {findings!r}")
     ids = (findings,) if isinstance(findings, str) else tuple(findings)
@@ -90,7 +90,7 @@ def load(
 
 
 def _door_of(name: str | Path | Program | ProgramModel) -> Door:
-    """Returns the way to a construction or a program. Raises ValueError for what there is not."""
+    """Returns the door of a construction or a program. Raises ValueError for a name that neither has."""
     from constructions.language.files import is_file, load_model, names_of_gallery
     from constructions.language.model import ProgramModel
     from constructions.language.program import Program
@@ -174,7 +174,7 @@ class LoadedModel:
         progress: bool = False,
         client: Any = None,
     ) -> list[Result]:
-        """Returns the results of all inputs, in their order: each is what `run` gives.
+        """Returns the results of all inputs in order, each as `run` gives it.
 
         engine: auto takes inputs of one size together, in batches of `dense`; any other one runs input by input.
         progress: tell on stderr how many are done, and how much time is left. client: a `dask.distributed.Client`, whose workers
@@ -213,7 +213,7 @@ class LoadedModel:
             yield model.result(question, run)
 
     def fitted(self, question: Any) -> LoadedModel:
-        """This model, or one of the size that an input needs, if it was loaded without a size."""
+        """Returns this model; if it was loaded without a size, one of the size that the input needs."""
         if self.n is not None:
             return self
         solver, n = self.solver.fitting(question)
@@ -223,7 +223,7 @@ class LoadedModel:
     def result(self, question: Any, run: Run) -> Result:
         """Returns what a run of this model on an input says."""
         answer = self.solver.read(run)
-        said = self.solver.said(run, answer)
+        said = self.solver.run_answer(run, answer)
         return Result(self, run, said, self.solver.judge(question, run, answer), question)
 
     def export(
@@ -266,7 +266,7 @@ class Result:
 
     loaded: LoadedModel
     run: Run
-    said: Said
+    said: RunAnswer
     complaint: str
     question: object
 
@@ -329,7 +329,7 @@ class Result:
         return tuple(int(value) * quantum for value in self._quanta(name, block))
 
     def array(self, name: str, block: int | None = None) -> NDArray[np.float64]:
-        """Returns the same in float64, to the nearest where that is not exact."""
+        """Returns the values as float64, rounded to nearest."""
         return np.array([float(value) for value in self.register(name, block)])
 
     def __getitem__(self, name: str) -> tuple[Fraction, ...]:
@@ -441,7 +441,7 @@ def _spread(
 
 
 def _part(model: LoadedModel, given: Sequence[object], first: int, engine: str, device: str | None) -> list[Result]:
-    """On a worker."""
+    """Runs some of the inputs, on a worker of the cluster. first: the number of the first one, for messages."""
     try:
         return list(model._each(given, engine, device))
     except ValueError as error:
@@ -450,7 +450,7 @@ def _part(model: LoadedModel, given: Sequence[object], first: int, engine: str, 
 
 
 def _progress(title: str, last: int) -> AbstractContextManager[Callable[[int], None]]:
-    """Returns what the commands show of long work."""
+    """Returns the progress bar that commands show for long work."""
     from constructions.show.cli import progress
 
     return progress(title, last, unit="inputs")

@@ -51,7 +51,7 @@ from constructions.retrieval.attention import (
     remember,
 )
 from constructions.retrieval.rag import SPACED_COUNT, Quote, Script, rag
-from constructions.retrieval.retriever import Plan, Retriever, door_of
+from constructions.retrieval.retriever import RetrievalPlan, Retriever, door_of
 from constructions.retrieval.task import ASK, NO, YES, Question, Task
 from constructions.wiring.affine import Affine, reg
 from constructions.wiring.finding import Finding
@@ -112,7 +112,7 @@ TASK = Task(
 )
 
 
-def _blocks(plan: Plan) -> tuple[BlockPlan, ...]:
+def _blocks(plan: RetrievalPlan) -> tuple[BlockPlan, ...]:
     setting, printed = plan.setting, plan.says(COUNT)
     one, ask = reg("one"), reg(ASK)
     before = copy("@1", 1, copies(1), setting)
@@ -120,26 +120,26 @@ def _blocks(plan: Plan) -> tuple[BlockPlan, ...]:
         second = BlockPlan((before,), ())
     else:
         ask_count = count(f"has there been a {ASK}", ask, ask, "asked", setting, query=(one, one), printed=printed)
-        second = BlockPlan((before, ask_count), (_counted(2 * reg("asked") - 1),))
+        second = BlockPlan((before, ask_count), (_numbers_inside(2 * reg("asked") - 1),))
     return prepare(plan), second, _count_and_compare(plan, brought)
 
 
-def _hybrid_blocks(plan: Plan) -> tuple[BlockPlan, ...]:
+def _hybrid_blocks(plan: RetrievalPlan) -> tuple[BlockPlan, ...]:
     attention = _count_and_compare(plan, back)
     block = prepare(plan, squares=False)
     if not plan.says(SELF_COUNT):
         ask_sum = running_sum(f"how many {ASK} so far", reg(ASK), "asked")
-        block = BlockPlan((), (*block.gadgets, _counted(1 - reg("asked"))), (ask_sum,))
+        block = BlockPlan((), (*block.gadgets, _numbers_inside(1 - reg("asked"))), (ask_sum,))
     return remember(plan, attention, 1, block), attention
 
 
-def _counted(inside: Affine) -> Gadget:
-    """Returns the numbers where `inside` is 1."""
+def _numbers_inside(inside: Affine) -> Gadget:
+    """Returns the gadget that copies number and square into `counted` where `inside` is 1."""
     units = tuple(Unit(inside, reg(of("number")), {of("counted"): 1}) for of in (register, squared))
     return Gadget(f"numbers before {ASK}", units)
 
 
-def _count_and_compare(plan: Plan, before: Callable[[str, int], Affine]) -> BlockPlan:
+def _count_and_compare(plan: RetrievalPlan, before: Callable[[str, int], Affine]) -> BlockPlan:
     """Returns the last block; before(name, 1): the register that holds `name` of the position before."""
     setting = plan.setting
     key = "number" if plan.says(SELF_COUNT) else "counted"
@@ -165,7 +165,7 @@ def _count_and_compare(plan: Plan, before: Callable[[str, int], Affine]) -> Bloc
 
 
 def margin(setting: Setting) -> Fraction:
-    """h: at most half of what (k + 1)/(m + 1) lies below 1 if m > k."""
+    """Returns h, at most half the distance of (k + 1)/(m + 1) from 1 for any k < m ≤ n."""
     return Fraction(1) / (2 << (setting.n + 1).bit_length())
 
 

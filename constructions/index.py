@@ -22,7 +22,7 @@ from constructions.parts.heads.copy import position_square_precision, read_neare
 from constructions.parts.heads.match import spelled_out_position_precision
 from constructions.retrieval.attention import output_number, own_precision, prepare
 from constructions.retrieval.rag import SPACED_COUNT, Quote, Script, rag
-from constructions.retrieval.retriever import TIED_HEAD, Plan, Retriever, door_of
+from constructions.retrieval.retriever import TIED_HEAD, RetrievalPlan, Retriever, door_of
 from constructions.retrieval.task import Question, Task
 from constructions.wiring.affine import reg
 from constructions.wiring.finding import Finding
@@ -41,7 +41,7 @@ def _answer(question: Question) -> str:
 
 
 def _define(query_length: int) -> Answer:
-    """The sequence begins at position 2. No position is asked for that it does not have."""
+    """Defines the answer as the number at the token after the position asked for: the sequence begins at position 2."""
     from constructions.language.terms import At, NumberOf, Read, SayNumber, as_term
 
     return SayNumber(as_term(Read(as_term(NumberOf()), At(as_term(NumberOf()) + 1))))
@@ -67,7 +67,7 @@ TASK = Task(
 )
 
 
-def _blocks(plan: Plan) -> tuple[BlockPlan, ...]:
+def _blocks(plan: RetrievalPlan) -> tuple[BlockPlan, ...]:
     one = reg("one")
     target, target_squared = reg("number") + one, reg(squared("number")) + 2 * reg("number") + one
     head = read_nearest(

@@ -111,7 +111,7 @@ class Block:
 
 
 @dataclass(frozen=True, eq=False)
-class Said:
+class HeadLookups:
     """What the heads of a model look up. registers: names in the order of coordinates. heads: as the plan has them."""
 
     registers: tuple[str, ...]
@@ -133,7 +133,7 @@ class Transformer:
     blocks: tuple[Block, ...]
     unembed: Matrix
     longest: int | None = None
-    said: Said | None = None
+    said: HeadLookups | None = None
 
     def admit(self, length: int, *, beyond: bool = False) -> None:
         """Raises BeyondBound for a sequence longer than the model is certified for, unless `beyond` is set. Every engine asks

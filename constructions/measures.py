@@ -103,7 +103,7 @@ def _row_gates(weights: int, p: int) -> int:
 
 
 def _weights(matrix: Matrix, bias: Matrix | None = None) -> list[int]:
-    """Non-zero weights of each row, the bias among them."""
+    """Counts the non-zero weights of each row, its bias included."""
     counts: Iterable[int] = (int(c) for c in np.count_nonzero(matrix, axis=1))
     if bias is None:
         return list(counts)

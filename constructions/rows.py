@@ -27,7 +27,7 @@ Change: TypeAlias = Callable[[Weight], Weight]
 
 
 @dataclass(frozen=True)
-class Unit:
+class UnitRows:
     """One ReGLU unit."""
 
     gate: Row
@@ -44,7 +44,7 @@ class Unit:
 class Sublayer:
     """A feed-forward sublayer. down: register, weights over units, bias."""
 
-    units: tuple[Unit, ...]
+    units: tuple[UnitRows, ...]
     down: tuple[tuple[int, Row, Weight], ...]
 
     @cached_property
@@ -56,7 +56,7 @@ class Sublayer:
         return readers
 
     def without(self, registers: frozenset[int]) -> tuple[Sublayer, frozenset[int]]:
-        """Returns what writes to other registers; and the units that nothing is read from then."""
+        """Returns the sublayer without its rows for these registers, and the numbers of the units that no row reads then."""
         down = tuple(item for item in self.down if item[0] not in registers)
         read = {i for _, row, _ in down for i, _ in row}
         return Sublayer(self.units, down), frozenset(range(len(self.units))) - read
@@ -145,20 +145,22 @@ class Layer:
         def row(entries: Row) -> Row:
             return tuple([(i, change(w)) for i, w in entries])  # a generator takes half as long again
 
-        def written(rows: Written) -> Written:
+        def changed_rows(rows: Written) -> Written:
             return tuple([(i, row(entries)) for i, entries in rows])
 
         heads = tuple(
             HeadRows(tuple(map(row, h.query)), tuple(map(row, h.key)), tuple(map(row, h.value))) for h in self.heads
         )
         ffn = self.feed_forward
-        units = tuple(Unit(row(u.gate), change(u.gate_bias), row(u.up), change(u.up_bias)) for u in ffn.units)
+        units = tuple(UnitRows(row(u.gate), change(u.gate_bias), row(u.up), change(u.up_bias)) for u in ffn.units)
         down = tuple((i, row(entries), change(bias)) for i, entries, bias in ffn.down)
-        recurrence = self.recurrence and Recurrent(written(self.recurrence.carry), written(self.recurrence.feed))
-        return Layer(heads, written(self.out), Sublayer(units, down), recurrence)
+        recurrence = self.recurrence and Recurrent(
+            changed_rows(self.recurrence.carry), changed_rows(self.recurrence.feed)
+        )
+        return Layer(heads, changed_rows(self.out), Sublayer(units, down), recurrence)
 
     def read(self, *, feed_forward_only: bool = False) -> frozenset[int]:
-        """Coordinates that it reads or adds to."""
+        """Returns the coordinates that the layer reads, or adds to."""
         ffn = self.feed_forward
         rows = [row for unit in ffn.units for row in (unit.gate, unit.up)]
         coordinates = {i for i, _, _ in ffn.down}
@@ -203,18 +205,20 @@ def block_rows(block: Block, number: Callable[[float], Weight]) -> Layer:
     def rows(matrix: Matrix) -> tuple[Row, ...]:
         return matrix_rows(matrix, number)
 
-    def written(matrix: Matrix) -> Written:
+    def rows_by_register(matrix: Matrix) -> Written:
         return tuple((i, row) for i, row in enumerate(rows(matrix)) if row)
 
     ffn, recurrence = block.feed_forward, block.recurrence
     heads = tuple(HeadRows(rows(head.query), rows(head.key), rows(head.value)) for head in block.heads)
     out = np.concatenate([head.out for head in block.heads], axis=1) if block.heads else np.zeros((0, 0))
     gate_bias, up_bias, down_bias = (map(number, bias.tolist()) for bias in (ffn.gate_bias, ffn.up_bias, ffn.down_bias))
-    units = map(Unit, rows(ffn.gate), gate_bias, rows(ffn.up), up_bias)
+    units = map(UnitRows, rows(ffn.gate), gate_bias, rows(ffn.up), up_bias)
     down = ((i, row, bias) for i, (row, bias) in enumerate(zip(rows(ffn.down), down_bias, strict=True)) if row or bias)
     return Layer(
         heads,
-        written(out),
+        rows_by_register(out),
         Sublayer(tuple(units), tuple(down)),
-        None if recurrence is None else Recurrent(written(recurrence.carry), written(recurrence.feed)),
+        None
+        if recurrence is None
+        else Recurrent(rows_by_register(recurrence.carry), rows_by_register(recurrence.feed)),
     )

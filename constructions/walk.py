@@ -33,12 +33,12 @@ class Domain(ABC, Generic[V]):
         """Returns Σ weight·value + bias."""
 
     def rows(self, rows: Sequence[tuple[Row, Weight]], values: Values[V], site: str) -> Sequence[V]:
-        """Returns each row."""
+        """Returns Σ weight·value + bias of each row."""
         return [self.row(row, bias, values, f"{site}[{i}]") for i, (row, bias) in enumerate(rows)]
 
     @abstractmethod
     def unit(self, gate: V, up: V, site: str) -> V:
-        """ReLU(gate)·up."""
+        """Returns ReLU(gate)·up."""
 
     @abstractmethod
     def read(self, head: HeadRows, number: int) -> Sequence[V]:
@@ -72,7 +72,7 @@ def feed_forward(domain: Domain[V], layer: Layer) -> None:
 
 
 def walk(domain: Domain[V], layers: Iterable[Layer]) -> Iterator[Layer]:
-    """Through one layer after the other. It yields the layer after its heads or recurrence, and again after its units."""
+    """Computes layer after layer. Yields each layer twice: after its heads or its recurrence, and after its feed-forward."""
     for domain.block, layer in enumerate(layers, start=1):
         mix(domain, layer)
         yield layer

@@ -11,6 +11,7 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from constructions import counting, index, ngram, recall
 from constructions.language.files import GALLERY, names_of_gallery
@@ -19,7 +20,7 @@ from constructions.retrieval.retriever import Retriever
 from precision.format import Discipline
 from tests.imports import ROOT
 from verify.bits import subjects
-from verify.bits.search import Witness, search
+from verify.bits.search import PrecisionWitness, search
 from verify.certificates.building import every_n, model_of
 from verify.certificates.document import CERTIFIED
 from verify.dossiers.dossier import LEAST, Subject
@@ -141,7 +142,7 @@ class Asked:
 
     def _bits(self) -> tuple[str, str, str, str]:
         """The wired p; from which p on it is certified, the largest p at which a hard prompt fails, and that prompt."""
-        row = search(subjects.Subject(self.dossier, discipline=Discipline.FUSED), self.n)
+        row = search(subjects.BitsSubject(self.dossier, discipline=Discipline.FUSED), self.n)
         certified = NONE if row.certified is None else str(row.certified)
         point = row.fails_at
         if point is None or point.witness is None:
@@ -153,7 +154,7 @@ def beside(name: str, wired: Retriever) -> tuple[str, ...]:
     """What a model wired by hand takes, and its program as compiled."""
     architecture = wired.model if wired.model in ARCHITECTURES else "rnn"
     asked = [Asked(name, n, architecture) for n in SIZES]
-    blocks = [wired.build(SIZE).model.blocks, model_of(asked[SIZES.index(SIZE)].subject).layers]
+    blocks: list[Sequence[Any]] = [wired.build(SIZE).model.blocks, model_of(asked[SIZES.index(SIZE)].subject).layers]
     cells = [f"{len(of)}, {sum(len(block.heads) for block in of)}" for of in blocks]
     for discipline in Discipline:
         cells.append(", ".join(str(wired.least_precision(n, discipline)) for n in SIZES))
@@ -172,7 +173,7 @@ def theorem(subject: Subject) -> str:
     return "holds"
 
 
-def shown(witness: Witness) -> str:
+def shown(witness: PrecisionWitness) -> str:
     """The input and the first wrong word, for a cell of a table."""
     text = f"`{witness.input}`: `{witness.said}` for `{witness.expected}`"
     if witness.right:

@@ -43,7 +43,8 @@ def expected(wired: Wired) -> set[str]:
         owners = [gadget.name for gadget in plan.gadgets for _ in gadget.units]
         for u in range(1, len(block.feed_forward.gate) + 1):
             result |= {f"block {b}, feed-forward, unit {u}", f"block {b}, feed-forward, unit {u} ({owners[u - 1]})"}
-        for kind, parts in (("head", plan.heads), ("linear unit", plan.linear_units), ("gadget", plan.gadgets)):
+        kinds: dict[str, Sequence[Any]] = {"head": plan.heads, "linear unit": plan.linear_units, "gadget": plan.gadgets}
+        for kind, parts in kinds.items():
             result |= {f"block {b}, {kind} {i} ({one.name})" for i, one in enumerate(parts, start=1)}
     return result
 

@@ -32,11 +32,11 @@ from typing import Any
 import numpy as np
 
 from circuits.child import DiedError, cores, interleave, run_in_child
-from circuits.rnn import ENDED, LONGEST_STEP, PLAIN, Rnn, RnnError, guard, key, late, load
+from circuits.rnn import ENDED, LONGEST_STEP, PLAIN, FunctionRnn, RnnError, guard, key, late, load
 from constructions.exports.files import write_text
 from constructions.show import cli
-from verify.lattices import SIZES, Question, by_lattice, prompt_of
-from verify.leaves import Kept
+from verify.lattices import SIZES, DistinguishingQuestion, by_lattice, prompt_of
+from verify.leaves import LeafFile
 from verify.oracles import reductions
 from verify.oracles.reductions import Bits, Reduction, Words
 
@@ -103,7 +103,7 @@ class Questions:
         return self._read(self.reduction.alice(x))
 
     def query(self, k: int) -> tuple[list[Any], tuple[Any, ...]]:
-        """Returns what the RNN reads of Bob, and what it is asked then."""
+        """Returns Bob's tokens, which the RNN reads, and the query after them."""
         words = self.reduction.bob(self.n, k)
         if self.reads_words:
             return [], tuple(words)
@@ -145,7 +145,7 @@ class Questions:
         return next(k for k in asked.ks(self.n) if asked.right_answer(x, k) != asked.right_answer(y, k))
 
 
-class Search:
+class CollisionSearch:
     """A search for two lists of bits that leave the same state.
 
     tell: is called with the number of states seen. keep: gives the file of leaves, of the size of the search and of a subtree.
@@ -153,11 +153,11 @@ class Search:
 
     def __init__(
         self,
-        rnn: Rnn,
+        rnn: FunctionRnn,
         questions: Questions,
         tell: Callable[[int], object],
         wind: Callable[..., object],
-        keep: Callable[[bytes, int], Kept] | None = None,
+        keep: Callable[[bytes, int], LeafFile] | None = None,
     ) -> None:
         self.rnn, self.questions, self.tell, self.wind = rnn, questions, tell, wind
         self.keep = keep
@@ -325,7 +325,7 @@ def digest(name: Any) -> int:
     return hash(tuple(map(digest, name))) if isinstance(name, tuple) else hash(name)
 
 
-def require_repeatable(rnn: Rnn, questions: Questions) -> None:
+def require_repeatable(rnn: FunctionRnn, questions: Questions) -> None:
     """Raises RnnError if some lists of bits leave other states when they are read again, in another order and interleaved."""
     generator = np.random.default_rng(0)
     lists = [tuple(int(bit) for bit in generator.integers(0, 2, questions.n)) for _ in range(TRIED_TWICE)]
@@ -342,7 +342,7 @@ def require_repeatable(rnn: Rnn, questions: Questions) -> None:
             raise RnnError(f"{rnn.name}: a state has {one.bit_length()} bits, and STATE_BITS = {rnn.state_bits}")
 
 
-def fingerprint(rnn: Rnn, task: str, n: int) -> str:
+def fingerprint(rnn: FunctionRnn, task: str, n: int) -> str:
     """Returns a text of the states that some lists of bits leave: the same in each process, after any number of calls."""
 
     def plain(name: Any) -> Any:
@@ -356,7 +356,7 @@ def fingerprint(rnn: Rnn, task: str, n: int) -> str:
     return hashlib.sha256(repr(states).encode()).hexdigest()
 
 
-def say_after(rnn: Rnn, prompt: str) -> str:
+def say_after(rnn: FunctionRnn, prompt: str) -> str:
     """Returns what an RNN says after a prompt, which it reads from its start."""
     words = prompt.split()
     if rnn.reads_words:
@@ -379,7 +379,9 @@ def replay(text: str, words: str, task: str, n: str, prompt: str) -> int:
     return cli.HOLDS
 
 
-def require_same_elsewhere(rnn: Rnn, text: str, words: str, found: dict[str, Any], wind: Callable[..., object]) -> None:
+def require_same_elsewhere(
+    rnn: FunctionRnn, text: str, words: str, found: dict[str, Any], wind: Callable[..., object]
+) -> None:
     """Raises RnnError if new processes, in which Python hashes texts otherwise, do not say what was found.
 
     Each prompt of a pair is read in a process of its own, before anything else. The states of some lists of bits, here after all
@@ -410,7 +412,7 @@ def require_same_elsewhere(rnn: Rnn, text: str, words: str, found: dict[str, Any
         )
 
 
-def winding(rnn: Rnn, wind: Callable[..., object]) -> Rnn:
+def winding(rnn: FunctionRnn, wind: Callable[..., object]) -> FunctionRnn:
     """Returns the RNN, whose steps start the clock anew now and then: it is of some hundred steps, not of a long prompt."""
     count = itertools.count(1)
 
@@ -422,7 +424,7 @@ def winding(rnn: Rnn, wind: Callable[..., object]) -> Rnn:
     return replace(rnn, step=step)
 
 
-def document(rnn: Rnn, questions: Questions, found: Confused) -> dict[str, Any]:
+def document(rnn: FunctionRnn, questions: Questions, found: Confused) -> dict[str, Any]:
     """Returns the pair as a document, after a run of both prompts from the start. Raises RnnError if they do not meet."""
     asked, k = questions.reduction, found.k
     more, query = questions.query(k)
@@ -439,7 +441,9 @@ def document(rnn: Rnn, questions: Questions, found: Confused) -> dict[str, Any]:
     return _check(rnn, questions.name, questions.n, prompts, right, said, states, asked)
 
 
-def of_numbers(rnn: Rnn, task: str, n: int, pair: tuple[list[int], list[int], Question]) -> dict[str, Any]:
+def of_numbers(
+    rnn: FunctionRnn, task: str, n: int, pair: tuple[list[int], list[int], DistinguishingQuestion]
+) -> dict[str, Any]:
     """Returns the document of two sequences of numbers, after a run of both from the start. Raises RnnError if they do not meet."""
     *sequences, question = pair
     prompts, states, said = [], [], []
@@ -451,7 +455,7 @@ def of_numbers(rnn: Rnn, task: str, n: int, pair: tuple[list[int], list[int], Qu
 
 
 def _check(
-    rnn: Rnn,
+    rnn: FunctionRnn,
     task: str,
     n: int,
     prompts: list[str],
@@ -484,26 +488,26 @@ def needed_bits(task: str, n: int) -> int:
     return (TASKS[task].states(n) - 1).bit_length()
 
 
-def of_bits(search: Search, pair: tuple[Bits, Bits]) -> dict[str, Any]:
+def of_bits(search: CollisionSearch, pair: tuple[Bits, Bits]) -> dict[str, Any]:
     """Returns the document of two lists of free bits, or of their beginnings."""
     questions = search.questions
     x, y = (questions.bits((*path, *[0] * (questions.n - len(path)))) for path in pair)
     return document(winding(search.rnn, search.wind), questions, Confused(x, y, questions.told_apart(x, y)))
 
 
-def confuse(search: Search) -> dict[str, Any] | None:
+def confuse(search: CollisionSearch) -> dict[str, Any] | None:
     """Returns the document of the pair that a search finds, or None."""
     pair = search.run()
     return None if pair is None else of_bits(search, pair)
 
 
 def by_forgetting(
-    rnn: Rnn, task: str, n: int, tell: Callable[[int], object], wind: Callable[..., object]
+    rnn: FunctionRnn, task: str, n: int, tell: Callable[[int], object], wind: Callable[..., object]
 ) -> dict[str, Any] | None:
-    """Returns the document of a pair that `Search.descend` finds with n bits, or with as few as it takes; None if it finds none."""
+    """Returns the document of a pair that `descend` finds with n bits, or with as few as it takes; None if it finds none."""
     found = None
     while True:
-        search = Search(rnn, Questions(task, n, rnn.reads_words), tell, wind)
+        search = CollisionSearch(rnn, Questions(task, n, rnn.reads_words), tell, wind)
         if (pair := search.descend()) is None:
             return found
         found, longer, n = of_bits(search, pair), n, len(pair[0])
@@ -512,12 +516,12 @@ def by_forgetting(
 
 
 def attack(
-    rnn: Rnn,
+    rnn: FunctionRnn,
     task: str,
     n_max: int | None,
     tell: Callable[[int], object],
     wind: Callable[..., object],
-    keep: Callable[[bytes, int], Kept] | None = None,
+    keep: Callable[[bytes, int], LeafFile] | None = None,
 ) -> dict[str, Any]:
     """Returns what was found: a pair, or `outcome` "none exists" or "none found" with the reason. Raises RnnError."""
     steady = winding(rnn, wind)
@@ -532,13 +536,13 @@ def attack(
             if (sequences := by_lattice(steady, task, size, wind)) is not None:
                 return of_numbers(steady, task, size, sequences)
     questions = Questions(task, n, rnn.reads_words)
-    search = Search(rnn, questions, tell, wind, keep)
+    search = CollisionSearch(rnn, questions, tell, wind, keep)
     if (found := confuse(search)) is not None:
         return found
     every = n <= MOST_LEVELS and not search.unsure
     if every:  # prompts of fewer bits hold other numbers, so they are no beginnings of these
         for size in range(n - 1, 1, -1):
-            smaller = Search(rnn, Questions(task, size, rnn.reads_words), tell, wind)
+            smaller = CollisionSearch(rnn, Questions(task, size, rnn.reads_words), tell, wind)
             if (found := confuse(smaller)) is not None:
                 return found
             every = every and not smaller.unsure
@@ -572,8 +576,8 @@ def leaves_of(resume: Path) -> Path:
     return resume.with_name(f"{resume.name}.leaves")
 
 
-def kept(args: argparse.Namespace) -> dict[str, Any]:
-    """Returns what --resume has kept. Raises CommandError if it is no answer to what is asked now."""
+def read_kept_pair(args: argparse.Namespace) -> dict[str, Any]:
+    """Reads the pair that --resume kept. Raises CommandError if it is of another task, RNN or n."""
     try:
         found = json.loads(args.resume.read_text(encoding="utf-8"))
         asked, n = (found["task"], found["rnn"]), int(found["n"])
@@ -592,10 +596,12 @@ def kept(args: argparse.Namespace) -> dict[str, Any]:
 def searched(args: argparse.Namespace) -> dict[str, Any]:
     """Returns what `attack` finds. Raises RnnError."""
 
-    def keep(size: bytes, width: int) -> Kept:
+    def keep(size: bytes, width: int) -> LeafFile:
         files = [path_of(args.rnn), *([args.words] if args.words is not None else [])]
         texts = [file.read_bytes() for file in files]
-        return Kept(leaves_of(args.resume), b"\0".join([args.task.encode(), args.rnn.encode(), size, *texts]), width)
+        return LeafFile(
+            leaves_of(args.resume), b"\0".join([args.task.encode(), args.rnn.encode(), size, *texts]), width
+        )
 
     with redirect_stdout(sys.stderr), guard(args.rnn, ends=True) as wind:
         rnn = load(args.rnn, args.words)
@@ -640,7 +646,7 @@ def main(argv: Sequence[str]) -> int:
     )
     args = parser.parse_args(argv)
     if args.resume is not None and args.resume.exists():
-        found = kept(args)
+        found = read_kept_pair(args)
     else:
         started = time.monotonic()
         with cli.usage_errors():

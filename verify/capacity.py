@@ -22,11 +22,11 @@ from circuits.architectures.caches import Rmt, Tova, Window
 from circuits.architectures.cell import Cell
 from circuits.architectures.gates import Gru, Lstm, Mamba, Rwkv
 from circuits.architectures.matrices import LinearAttention, MLstm, RetNet
-from circuits.rnn import Rnn, load_object
+from circuits.rnn import FunctionRnn, load_object
 from constructions.api import load
 from constructions.exports.files import replacing, write_text
 from constructions.show import cli
-from verify.adversary import Questions, Search, confuse
+from verify.adversary import CollisionSearch, Questions, confuse
 
 PROG = "python -m verify.capacity"
 TASKS = ("index", "recall", "ngram", "counting", "istree")
@@ -50,7 +50,7 @@ exit status: 0 the wired models answer every pair right, 1 some does not, 2 usag
 
 
 def cells() -> Iterator[tuple[dict[str, Any], Cell]]:
-    """Yields each cell, and what it is."""
+    """Yields each cell with its description."""
     for kind in KINDS:
         for d, p in CACHES if issubclass(kind, Window | Tova) else SIZES:
             yield {"architecture": kind.name, "d": d, "p": p, "weights": "random"}, kind(d, p)
@@ -64,15 +64,15 @@ def cell_of(row: dict[str, Any]) -> Cell:
     return next(cell for named, cell in cells() if all(named[what] == row[what] for what in about))
 
 
-def rnn_of(row: dict[str, Any], cell: Cell) -> Rnn:
+def rnn_of(row: dict[str, Any], cell: Cell) -> FunctionRnn:
     """Returns a cell as the adversary takes it."""
     return load_object(cell, None, f"{row['weights']} {row['architecture']}, d = {row['d']}, p = {row['p']}")
 
 
-def least(rnn: Rnn, task: str, n_max: int, tell: Callable[[int], object] = lambda seen: None) -> dict[str, Any]:
+def least(rnn: FunctionRnn, task: str, n_max: int, tell: Callable[[int], object] = lambda seen: None) -> dict[str, Any]:
     """Returns the least n of at most n_max for which two lists of n bits leave one state, with both prompts, or None as n."""
     for n in range(2, n_max + 1):
-        if (pair := confuse(Search(rnn, Questions(task, n, False), tell, lambda *_: None))) is not None:
+        if (pair := confuse(CollisionSearch(rnn, Questions(task, n, False), tell, lambda *_: None))) is not None:
             return {"n": n, **{what: pair[what] for what in ("prompts", "right", "said")}}
     return {"n": None, "searched": n_max}
 
@@ -101,13 +101,13 @@ def wired(tasks: Sequence[str], n_max: int) -> Iterator[dict[str, Any]]:
                     x = tuple(generator.randint(0, 1) for _ in range(n))
                     y = (*x[: k - 1], 1 - x[k - 1], *x[k:])
                     asked = questions.reduction
-                    answers = [loaded.run(_given(task, asked.words(z, k))).answer for z in (x, y)]
+                    answers = [loaded.run(_input_of(task, asked.words(z, k))).answer for z in (x, y)]
                     due = [asked.right_answer(z, k) for z in (x, y)]
                     right += answers == due and due[0] != due[1]
                 yield {"model": name, "task": task, "n": n, "pairs": PAIRS, "right": right}
 
 
-def _given(task: str, words: Sequence[str]) -> Any:
+def _input_of(task: str, words: Sequence[str]) -> Any:
     numbers = [int(word) for word in words if word.isdecimal()]
     if task == "istree":
         return list(zip(numbers[::2], numbers[1::2], strict=True))

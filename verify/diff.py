@@ -54,7 +54,7 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Difference:
+class LedgerDifference:
     """Between two ledgers. pace: how many times as long the new run took, as a rule; None if times are not compared."""
 
     options: Mapping[str, tuple[Json, Json]]
@@ -94,8 +94,8 @@ def difference(
     new_options: Mapping[str, Json],
     *,
     times: bool = True,
-) -> Difference:
-    """Between two ledgers. ValueError if one of them judges a claim twice."""
+) -> LedgerDifference:
+    """Compares two ledgers. Raises ValueError if one of them judges a claim twice."""
     before, after = _by_key(old), _by_key(new)
     common = [(before[key], after[key]) for key in before if key in after]
     names = [*old_options, *(name for name in new_options if name not in old_options)]
@@ -106,7 +106,7 @@ def difference(
     }
     pace = _pace(common) if times and not options else None
     changed = [change for pair in common for change in changes(*pair, pace)]
-    return Difference(
+    return LedgerDifference(
         options,
         tuple(after[key] for key in after if key not in before),
         tuple(before[key] for key in before if key not in after),
@@ -173,8 +173,8 @@ def _apart(expected: float, seconds: float) -> bool:
     return high - low > NOISE_SECONDS and high > NOISE_FACTOR * low
 
 
-def lines(found: Difference) -> Iterator[tuple[str, Text]]:
-    """Yields a title, a claim or nothing, and what is said below it. − stands before what went, + before what came."""
+def lines(found: LedgerDifference) -> Iterator[tuple[str, Text]]:
+    """Yields a title, a claim or "", and the lines below it: − before what is gone, + before what is new."""
     for name, pair in found.options.items():
         yield "options", Text(f"{name}: {' → '.join(map(compact, pair))}")
     for sign, style, rows in (("−", "red", found.went), ("+", "green", found.came)):
@@ -206,14 +206,14 @@ def _words(what: str, value: Json) -> str:
     return shorten(value if isinstance(value, str) and value else compact(value), LONGEST)
 
 
-def _print(console: Console, found: Difference) -> None:
+def _print(console: Console, found: LedgerDifference) -> None:
     for title, group in itertools.groupby(lines(found), key=lambda line: line[0]):
         console.print(Text(title, "bold"))
         for _, text in group:
             console.print(Text("  ").append_text(text), soft_wrap=True)
 
 
-def summary(found: Difference) -> str:
+def summary(found: LedgerDifference) -> str:
     """Returns the change in one line."""
     if found.same:
         return f"the same: {found.common} claims"

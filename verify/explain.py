@@ -98,7 +98,7 @@ def _replay(path: Path, as_json: bool) -> int:
 
 
 def _show(document: dict[str, Any], as_json: bool, dossier: Dossier | None = None) -> int:
-    """dossier: of the model, by default the one that the document names."""
+    """Prints a document and returns the exit status. dossier: of the model, by default the one that the document names."""
     verdict = str(document["verdict"])
     above = shown_again(document["above"]) if verdict == CERTIFIED and "above" in document else ""
     if as_json:

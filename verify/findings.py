@@ -69,7 +69,7 @@ witness; exit status 1 says that it still refutes. The formulas are [our transcr
 
 
 def known_findings() -> dict[str, Finding]:
-    """Returns every finding, by what it prints: two constructions may share one. The first that prints it names its source."""
+    """Returns every finding by its printed text. Two constructions may share one; the first names its source."""
     lists = [*(part.findings for part in find_parts()), *(item.construction.findings for item in find_constructions())]
     found = [finding for findings in lists for finding in findings]
     return {finding.printed: finding for finding in reversed([*found, COLLISION, THRESHOLD, FIRST_BIT])}
@@ -193,7 +193,7 @@ def _name(claim: Claim) -> str:
 
 
 def escaped(text: str) -> str:
-    """Text in which nothing is markup."""
+    """Escapes a text, so that nothing in it is markup."""
     return re.sub(r"([\\`*_\[\]])", r"\\\1", text).replace("&", "&amp;").replace("<", "&lt;")
 
 

@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from circuits.rnn import Rnn, key
+from circuits.rnn import FunctionRnn, key
 from constructions.istree.graphs import Graph, is_tree
 from constructions.retrieval.task import NO, YES
 
@@ -24,7 +24,7 @@ C = 3  # of the c-grams
 
 
 @dataclass(frozen=True)
-class Question:
+class DistinguishingQuestion:
     """What tells two sequences apart. more: tokens that Bob writes; query: what is asked then; right: the two answers."""
 
     more: list[int]
@@ -33,7 +33,7 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Family:
+class SequenceFamily:
     """Sequences of a task.
 
     base: the tokens; places: where a token may be any from low to high; base has low.
@@ -44,7 +44,7 @@ class Family:
     places: list[int]
     low: int
     high: int
-    ask: Callable[[Sequence[int], Sequence[int], int], Question | None]
+    ask: Callable[[Sequence[int], Sequence[int], int], DistinguishingQuestion | None]
 
     def sequence(self, steps: Sequence[int]) -> list[int]:
         """Returns the base with something added at each place."""
@@ -54,50 +54,50 @@ class Family:
         return tokens
 
 
-def index(n: int) -> Family:
+def index(n: int) -> SequenceFamily:
     """Returns all sequences of n numbers up to n. Asked is the place."""
 
-    def ask(first: Sequence[int], second: Sequence[int], i: int) -> Question:
-        return Question([], (i + 1,), (str(first[i]), str(second[i])))
+    def ask(first: Sequence[int], second: Sequence[int], i: int) -> DistinguishingQuestion:
+        return DistinguishingQuestion([], (i + 1,), (str(first[i]), str(second[i])))
 
-    return Family([1] * n, list(range(n)), 1, n, ask)
+    return SequenceFamily([1] * n, list(range(n)), 1, n, ask)
 
 
-def ngram(n: int, c: int = C) -> Family:
+def ngram(n: int, c: int = C) -> SequenceFamily:
     """Returns blocks of c − 1 times a key and a value of n + 1 … 2n. Asked is the key."""
     base = [token for key in range(1, n + 1) for token in (*[key] * (c - 1), n + 1)]
     places = list(range(c - 1, c * n, c))
 
-    def ask(first: Sequence[int], second: Sequence[int], i: int) -> Question:
-        return Question([], (i + 1,) * (c - 1), (str(first[places[i]]), str(second[places[i]])))
+    def ask(first: Sequence[int], second: Sequence[int], i: int) -> DistinguishingQuestion:
+        return DistinguishingQuestion([], (i + 1,) * (c - 1), (str(first[places[i]]), str(second[places[i]])))
 
-    return Family(base, places, n + 1, 2 * n, ask)
+    return SequenceFamily(base, places, n + 1, 2 * n, ask)
 
 
-def recall(n: int) -> Family:
+def recall(n: int) -> SequenceFamily:
     """Returns keys, each before a value."""
     return ngram(n, 2)
 
 
-def counting(n: int) -> Family:
+def counting(n: int) -> SequenceFamily:
     """Returns all sequences of n numbers up to n. Asked is a token that stands more often in one than in the other.
 
     Sequences that are one another's rearrangement are not told apart.
     """
 
-    def ask(first: Sequence[int], second: Sequence[int], i: int) -> Question | None:
+    def ask(first: Sequence[int], second: Sequence[int], i: int) -> DistinguishingQuestion | None:
         for token in range(1, n + 1):
             counts = [sequence.count(token) for sequence in (first, second)]
             if counts[0] != counts[1]:
                 right = (YES, NO) if counts[0] > counts[1] else (NO, YES)
-                return Question([], (token, min(counts)), right)
+                return DistinguishingQuestion([], (token, min(counts)), right)
         return None
 
-    return Family([1] * n, list(range(n)), 1, n, ask)
+    return SequenceFamily([1] * n, list(range(n)), 1, n, ask)
 
 
-def istree(vertices: int) -> Family:
-    """Returns forests of so many vertices: n stars with a centre and one leaf that never changes, and n leaves, each of some star.
+def istree(vertices: int) -> SequenceFamily:
+    """Returns a family of forests: n stars, each a centre and one fixed leaf, and n leaves, each on a star of its choice.
 
     Vertices: 1 … n the leaves, n + 1 … 2n the centres, 2n + 1 … 3n the first leaves. A leaf i is of star a in one forest, of star b
     in the other. Bob joins i to the first leaf of b, and all centres but those of a and b to that of b. In one forest that is a
@@ -108,17 +108,17 @@ def istree(vertices: int) -> Family:
     base = [*fixed, *(vertex for leaf in range(1, n + 1) for vertex in (leaf, n + 1))]
     places = list(range(2 * n + 1, 4 * n, 2))
 
-    def ask(first: Sequence[int], second: Sequence[int], i: int) -> Question:
+    def ask(first: Sequence[int], second: Sequence[int], i: int) -> DistinguishingQuestion:
         a, b = first[places[i]], second[places[i]]
         more = [i + 1, b + n, *(v for c in range(n + 1, 2 * n + 1) if c not in (a, b) for v in (c, b))]
         edges = (tuple(zip(t[::2], t[1::2], strict=True)) for t in ([*first, *more], [*second, *more]))
         one, other = (YES if is_tree(Graph(3 * n, each)) else NO for each in edges)
-        return Question(more, (), (one, other))
+        return DistinguishingQuestion(more, (), (one, other))
 
-    return Family(base, places, n + 1, 2 * n, ask)
+    return SequenceFamily(base, places, n + 1, 2 * n, ask)
 
 
-FAMILIES: dict[str, Callable[[int], Family]] = {
+FAMILIES: dict[str, Callable[[int], SequenceFamily]] = {
     "index": index,
     "recall": recall,
     "ngram": ngram,
@@ -130,7 +130,7 @@ FAMILIES: dict[str, Callable[[int], Family]] = {
 SIZES = dict.fromkeys(FAMILIES, (64, 128, 192)) | {"istree": (192, 384, 576)}  # where none is asked for
 
 
-def prompt_of(task: str, tokens: Sequence[int], question: Question) -> str:
+def prompt_of(task: str, tokens: Sequence[int], question: DistinguishingQuestion) -> str:
     """Returns a sequence and its question as the task writes them."""
     if task == "istree":
         numbers = [*tokens, *question.more]
@@ -139,8 +139,8 @@ def prompt_of(task: str, tokens: Sequence[int], question: Question) -> str:
 
 
 def by_lattice(
-    rnn: Rnn, task: str, n: int, wind: Callable[..., object]
-) -> tuple[list[int], list[int], Question] | None:
+    rnn: FunctionRnn, task: str, n: int, wind: Callable[..., object]
+) -> tuple[list[int], list[int], DistinguishingQuestion] | None:
     """Returns two sequences of a linear RNN that leave one state, and what tells them apart; None if none is found.
 
     The state must be of whole numbers that grow by a multiple of each token modulo powers of two, in one of the READINGS.
@@ -160,8 +160,8 @@ Rows = list[list[int]]
 
 
 def _short(
-    rnn: Rnn, family: Family, rows: Rows, moduli: Sequence[int], wind: Callable[..., object]
-) -> tuple[list[int], list[int], Question] | None:
+    rnn: FunctionRnn, family: SequenceFamily, rows: Rows, moduli: Sequence[int], wind: Callable[..., object]
+) -> tuple[list[int], list[int], DistinguishingQuestion] | None:
     """Returns the pair of a short vector. rows, moduli: see `_linear`."""
     size, parts, large = len(rows), len(moduli), 1 << (rnn.state_bits + 16)
     basis = [[int(i == j) for j in range(size)] + [large * value for value in rows[i]] for i in range(size)]
@@ -215,7 +215,7 @@ def _array(state: Any) -> Any:
 READINGS = (parts, one_number("little"), one_number("big"))
 
 
-def _linear(rnn: Rnn, family: Family) -> Iterator[tuple[Rows, list[int]]]:
+def _linear(rnn: FunctionRnn, family: SequenceFamily) -> Iterator[tuple[Rows, list[int]]]:
     """Yields by how much one more at each place changes the parts of the state, and their moduli, of each reading that is linear.
 
     The modulus of a part is a power of two: of as many bits as its share of the state's, or else as it is seen to have.

@@ -14,7 +14,7 @@ from circuits.rnn import RnnError
 HEAD = 32  # bytes
 
 
-class Kept:
+class LeafFile:
     """The file. about: what the leaves depend on: the task, the RNN's own text, and n. width: leaves of a subtree."""
 
     def __init__(self, path: Path, about: bytes, width: int) -> None:

@@ -159,7 +159,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def require_files(config: pytest.Config) -> None:
-    """ValueError if what is to be read or written at the end cannot be: better now than after an hour."""
+    """Raises ValueError if a file cannot be read, or could not be written at the end: better now than after an hour."""
     option = config.option
     named = option.witnesses is not None
     if not named:
@@ -193,7 +193,7 @@ def require_files(config: pytest.Config) -> None:
 
 
 def require_fuzz(config: pytest.Config) -> None:
-    """ValueError if `--fuzz` was given what it has no use for."""
+    """Raises ValueError if an option does not go with `--fuzz`."""
     option = config.option
     if not 0 < option.fuzz <= MOST_MINUTES:
         raise ValueError(f"--fuzz {option.fuzz:g}: want a number of minutes above 0 and up to {MOST_MINUTES}")
@@ -318,7 +318,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
     if claim is None:
         return (yield)
     from verify.framework.check import Check
-    from verify.framework.predicates import Refuted, Undecided
+    from verify.framework.predicates import NoVerdict, WitnessFound
 
     checked = pyfuncitem.funcargs.get("check")
     if not isinstance(checked, Check):
@@ -328,9 +328,9 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
     started = time.perf_counter()
     try:
         yield
-    except Refuted:
+    except WitnessFound:
         pass
-    except Undecided as error:
+    except NoVerdict as error:
         note = str(error)
     except pytest.skip.Exception as error:
         left_out = {"id": claim.id, "engine": checked.engine, "reason": str(error)}

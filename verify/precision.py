@@ -16,15 +16,19 @@ from constructions.show import cli
 from constructions.show.terminal import console, print_table
 from precision.format import Discipline
 from verify.bits.floats import FormatRow, Reach, fine_ladder, formats
-from verify.bits.search import Point, PrecisionRow, State, Witness, ladder, search
-from verify.bits.subjects import LONGEST, VARIANTS, Subject
+from verify.bits.search import Point, PrecisionRow, PrecisionState, PrecisionWitness, ladder, search
+from verify.bits.subjects import LONGEST, VARIANTS, BitsSubject
 from verify.certificates.arguments import LAYOUTS, add_built_as, model_of, say_not_covered
 from verify.dossiers.dossier import Dossier
 from verify.dossiers.registry import find_dossier, find_dossiers
 
 PROG = "python -m verify.precision"
 DEFAULT_N_MAX, LARGEST_N = 32, 10_000
-SIGNS = {State.FAILS: ("×", "red"), State.NO_FAILURE: ("?", "yellow"), State.CERTIFIED: ("█", "green")}
+SIGNS = {
+    PrecisionState.FAILS: ("×", "red"),
+    PrecisionState.NO_FAILURE: ("?", "yellow"),
+    PrecisionState.CERTIFIED: ("█", "green"),
+}
 DESCRIPTION = """How many bits does a construction take? For each n and each p up to the one that it is wired for: is it
 certified for all inputs, is there a hard input on which the same weights, derived for that p, fail, or was none found."""
 EXAMPLES = f"""examples:
@@ -115,10 +119,10 @@ def _check(dossier: Dossier, args: Any) -> Dossier:
     return dossier.given({"layout": args.tokens}) if args.tokens != "paper" else dossier
 
 
-def _subjects(args: Any) -> Iterator[Subject]:
+def _subjects(args: Any) -> Iterator[BitsSubject]:
     for discipline in [Discipline(args.discipline)] if args.discipline else Discipline:
         for variant in [args.variant] if args.variant else args.dossier.variants:
-            yield Subject(args.dossier, variant, discipline)
+            yield BitsSubject(args.dossier, variant, discipline)
 
 
 def _rows(args: Any, sizes: Sequence[int]) -> Iterator[PrecisionRow]:
@@ -150,7 +154,7 @@ def _point(point: Point) -> dict[str, Any]:
     return {"p": point.precision_bits, "state": point.state, "witness": _witness(point.witness)}
 
 
-def _witness(witness: Witness | None) -> dict[str, Any] | None:
+def _witness(witness: PrecisionWitness | None) -> dict[str, Any] | None:
     if witness is None:
         return None
     return {"input": witness.input, "right": witness.right, "expected": witness.expected, "said": witness.said}
@@ -184,7 +188,7 @@ def _strip(row: PrecisionRow) -> Text:
 def _formats(args: Any, sizes: Sequence[int]) -> int:
     rows: list[FormatRow] = []
     for variant in [args.variant] if args.variant else args.dossier.variants:
-        subject = Subject(args.dossier, variant)
+        subject = BitsSubject(args.dossier, variant)
         if variant != "printed" or args.variant:  # as printed, the other formats have nothing to add
             with cli.progress(f"{subject.construction}, {variant}, formats up to n = {sizes[-1]}"):
                 rows += formats(subject, sizes)

@@ -22,7 +22,7 @@ NOTE = (
 
 
 @dataclass(frozen=True)
-class Part:
+class LinkPart:
     """One text layout and one discipline of a model. document: of every n. above: the claim of all n from some n on, if any.
 
     own: the claim that has the range by itself; there, a place that was looked at in every case counts, too.
@@ -40,30 +40,31 @@ class Coverage:
     """A row of the table. parts: of each link; where several tasks are one row, a part of each with the same label."""
 
     name: str
-    parts: Mapping[str, Sequence[Part]]
+    parts: Mapping[str, Sequence[LinkPart]]
 
 
 def _retrieval(title: str, models: Mapping[str, str]) -> Coverage:
-    """models: by theorem."""
-    parts: dict[str, list[Part]] = {link: [] for link in LINKS}
+    """Returns the row of the retrieval tasks for one architecture. models: its name by theorem."""
+    parts: dict[str, list[LinkPart]] = {link: [] for link in LINKS}
     for (theorem, model), task in product(models.items(), ("index", "recall", "ngram", "counting")):
         claim, own = f"{theorem}/{task}", f"{task}{model}"
         for label, more in (("fused", ""), ("sequential", "-sequential")):
-            parts["rounding"].append(Part(label, f"{claim}-rounding", f"{own}{more}-rounding", f"{claim}-above"))
-        parts["program"].append(Part("", f"{claim}-program", above=f"{claim}-program-above"))
+            parts["rounding"].append(LinkPart(label, f"{claim}-rounding", f"{own}{more}-rounding", f"{claim}-above"))
+        parts["program"].append(LinkPart("", f"{claim}-program", above=f"{claim}-program-above"))
     return Coverage(title, parts)
 
 
-def _of(
+def _row_of(
     name: str, claim: str, document: str, labels: Mapping[str, tuple[str, str]], programs: Sequence[str] = ("",)
 ) -> Coverage:
-    """labels: of rounding, the document's suffix and the claim above, if there is one. programs: layouts."""
+    """Returns the row of one task. labels: for each, the stored document's suffix and the claim above. programs: layouts."""
     rounding = [
-        Part(label, f"{claim}rounding", f"{document}{more}-rounding", above) for label, (more, above) in labels.items()
+        LinkPart(label, f"{claim}rounding", f"{document}{more}-rounding", above)
+        for label, (more, above) in labels.items()
     ]
     above = next((f"{claim}program-above" for _, one in labels.values() if one), "")
     program = [
-        Part(layout, f"{claim}program", f"{document}{'-eos' * (layout == EOS)}-program", above * (layout != EOS))
+        LinkPart(layout, f"{claim}program", f"{document}{'-eos' * (layout == EOS)}-program", above * (layout != EOS))
         for layout in programs
     ]
     return Coverage(name, {"rounding": rounding, "program": program})
@@ -77,17 +78,17 @@ MODELS = (
         "Index, recall, c-gram, Counting: Transformer (4.6), Linear RNN with search (5.2), hybrid (5.6)",
         {"4.6": "", "5.2": "-rag", "5.6": "-hybrid"},
     ),
-    _of("IsTree: Transformer (4.7)", "4.7/", "istree", ISTREE, ("paper's layout", EOS)),
-    _of("IsTree, `lean`", "4.7/lean-", "istree-lean", LEAN, ("paper's layout", EOS)),
-    _of("IsTree: hybrid (5.7)", "5.7/", "istree-hybrid", {"fused": ("", "5.7/above")}),
-    _of(
+    _row_of("IsTree: Transformer (4.7)", "4.7/", "istree", ISTREE, ("paper's layout", EOS)),
+    _row_of("IsTree, `lean`", "4.7/lean-", "istree-lean", LEAN, ("paper's layout", EOS)),
+    _row_of("IsTree: hybrid (5.7)", "5.7/", "istree-hybrid", {"fused": ("", "5.7/above")}),
+    _row_of(
         "IsTree: Linear RNN with search (5.3)",
         "5.3/istree-",
         "istree-rag",
         {"fused": ("", "5.3/istree-above"), "sequential": ("-sequential", "5.3/istree-above")},
     ),
     *(
-        _of(
+        _row_of(
             f"The machine BB(2) on a blank tape, n steps: {title} ({theorem})",
             f"{theorem}/",
             f"turing-{model}",
@@ -97,13 +98,13 @@ MODELS = (
     ),
     Coverage(
         "The machine BB(2) on n cells: a tape that turns around (4.1)",
-        {link: [Part("", f"4.1/cells-{link}", own=f"4.1/cells-{link}")] for link in LINKS},
+        {link: [LinkPart("", f"4.1/cells-{link}", own=f"4.1/cells-{link}")] for link in LINKS},
     ),
     Coverage(
         "An RNN, gate by gate: Transformer (4.8), prompts of n words",
         {
-            "rounding": [Part("fused, 14 RNNs, each at one to four n", "4.8/rounding", own="4.8/rounding")],
-            "program": [Part("10 RNNs, each at one to three n", "4.8/program", own="4.8/program")],
+            "rounding": [LinkPart("fused, 14 RNNs, each at one to four n", "4.8/rounding", own="4.8/rounding")],
+            "program": [LinkPart("10 RNNs, each at one to three n", "4.8/program", own="4.8/program")],
         },
     ),
 )
@@ -121,7 +122,7 @@ def both(one: Sizes, other: Sizes) -> Sizes:
     return merge(result)
 
 
-def sizes_of(part: Part, rows: Mapping[str, Row]) -> Sizes:
+def sizes_of(part: LinkPart, rows: Mapping[str, Row]) -> Sizes:
     """Returns the n for which a part is certified."""
     result = [
         size
@@ -142,7 +143,7 @@ def _evidence(id: str, rows: Mapping[str, Row], *kinds: type[Evidence]) -> Itera
         yield from (one for one in row.evidence if isinstance(one, kinds or (Certified, Stored)))
 
 
-def cell(parts: Sequence[Part], rows: Mapping[str, Row]) -> str:
+def cell(parts: Sequence[LinkPart], rows: Mapping[str, Row]) -> str:
     """Returns the ranges of a link, those of each label; of several tasks with one label, what is certified of all."""
     of: dict[str, Sizes] = {}
     for part in parts:
@@ -166,7 +167,7 @@ def ranges(sizes: Sizes) -> str:
 
 
 def markdown(rows: Sequence[Row]) -> str:
-    """Returns the table, and what it rests on."""
+    """Returns the table as Markdown, with the claims that it rests on."""
     by_id = {row.claim.id: row for row in rows}
     lines = [(model.name, *(cell(model.parts[link], by_id) for link in LINKS)) for model in MODELS]
     return "\n".join([*table(("model", *LINKS), lines), "", NOTE, ""])

@@ -94,7 +94,7 @@ PARTS: Mapping[str, Callable[[Sequence[Row]], str]] = {
 
 
 def replaced(text: str, rows: Sequence[Row]) -> str:
-    """`text` with everything between marks replaced. Raises ValueError if there are none, or if a mark names no part."""
+    """Replaces all text between marks. Raises ValueError if `text` has no marks, or if a mark names no part."""
     if not MARK.search(text):
         raise ValueError(f"no marks <!-- NAME: begin --> and <!-- NAME: end -->, NAME one of {', '.join(PARTS)}")
 

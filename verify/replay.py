@@ -89,7 +89,7 @@ class Replay:
 
 
 def run(folder: Path, replay: Replay, *options: str) -> Replay:
-    """pytest over the claims, without its own output; CommandError if it cannot read them."""
+    """Runs pytest over the claims, without its own output. Raises CommandError if it cannot read them."""
     import pytest
 
     from verify import plugin
@@ -304,7 +304,7 @@ def list_all(arguments: argparse.Namespace) -> int:
 
 
 def require(claim: str, known: Mapping[str, Claim]) -> None:
-    """CommandError if there is no such claim."""
+    """Raises CommandError if there is no such claim."""
     if claim not in known:
         raise CommandError(f"{claim!r}: {no_claim(claim, known)}")
 

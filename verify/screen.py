@@ -36,7 +36,7 @@ def text(rows: Sequence[Row], width: int, color: bool, not_judged: int, path: Pa
         color_system="standard" if color else None,
     )
     shown = list(table.cells(rows))
-    if any(cell.outcome is not table.Outcome.NOT_SETTLED for cell in shown):
+    if any(cell.outcome is not table.Mark.NOT_SETTLED for cell in shown):
         screen.print(_architectures(shown))
         screen.print(NOTE, style="dim")
     surprising = [row for row in rows if not row.as_expected]
@@ -79,7 +79,7 @@ def where(path: Path | None) -> str:
     return f"All rows: {path}; --full prints them"
 
 
-def _architectures(cells: Sequence[table.Cell]) -> Table:
+def _architectures(cells: Sequence[table.TableCell]) -> Table:
     shown = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), expand=True)
     shown.add_column("", style="bold", width=table.TASK_WIDTH)
     for architecture in table.ARCHITECTURES:
@@ -89,14 +89,14 @@ def _architectures(cells: Sequence[table.Cell]) -> Table:
     return shown
 
 
-def _cell(cell: table.Cell | None) -> Text:
+def _cell(cell: table.TableCell | None) -> Text:
     if cell is None:
         return Text("—", style="dim")
     lines = cell.lines(every_claim=False)
-    if cell.outcome in (table.Outcome.REFUTED, table.Outcome.NOT_SETTLED):
+    if cell.outcome in (table.Mark.REFUTED, table.Mark.NOT_SETTLED):
         named = lines[:3] + ["…"] * (len(lines) > 3)
-    elif cell.outcome is table.Outcome.SOLVED:
-        named = cell.certified()
+    elif cell.outcome is table.Mark.SOLVED:
+        named = cell.certified_sizes()
     else:
         named = [lines[0], *cell.evidence[:1]]
     return Text(cell.outcome, table.STYLES[cell.outcome]).append("".join(f"\n{line}" for line in named), "default")

@@ -162,7 +162,7 @@ def _link(text: str, target: str) -> str:
 
 
 def on_page_markdown(markdown: str, page: Json, **_: object) -> str:
-    """mkdocs: returns a page before it is HTML. The ledger's table becomes the list, and the home page the README."""
+    """Changes a page before mkdocs makes HTML of it: the ledger's table becomes the list, the home page the README."""
     if page.file.src_uri == "ledger.md":
         return MARK.sub(lambda _: html(read(LEDGER)), markdown)
     return home() if page.file.src_uri == "index.md" else markdown
@@ -176,6 +176,6 @@ def home() -> str:
 
 
 def on_page_content(html: str, page: Json, **_: object) -> str:
-    """mkdocs: a page's HTML. In docstrings, what is said of each field or argument, "n: the size.", begins a line."""
+    """Changes the HTML of a page: in docstrings, the sentence on each field or argument, "n: the size.", begins a line."""
     reference = page.file.src_uri.startswith("api-")
     return re.sub(r"(?<=[.:;)])\n(?=\w+(?:, \w+)*(?:\([\w, ]*\))?: )", "<br>\n", html) if reference else html

@@ -21,8 +21,8 @@ from verify.stored import above as stored_above
 from verify.stored.intervals import (
     FOLDER,
     Document,
+    IntervalQuestion,
     NotCertified,
-    Question,
     StoredInterval,
     asked,
     intervals,
@@ -39,7 +39,7 @@ DESCRIPTION = __doc__.partition("\n")[2].strip()
 
 
 def store(subject: Subject, about: About, old: Document | None) -> Iterator[StoredInterval]:
-    """Writes the document, and gives each interval as it is certified. old: what is stored. Raises NotCertified.
+    """Writes the document, and yields each interval once it is certified. old: the stored document. Raises NotCertified.
 
     A document that is begun is asked of the small checker; another one goes on as it is.
     """
@@ -61,7 +61,7 @@ def store(subject: Subject, about: About, old: Document | None) -> Iterator[Stor
         write()
 
 
-def keep(old: Document | None, cases: Sequence[Question]) -> Sequence[StoredInterval]:
+def keep(old: Document | None, cases: Sequence[IntervalQuestion]) -> Sequence[StoredInterval]:
     """Returns the intervals of a document at which the same is asked now."""
     if old is None:
         return ()
@@ -125,7 +125,7 @@ def _cases(what: tuple[Subject, About], name: str) -> str:
 
 
 def _old(subject: Subject, about: About) -> Document | None:
-    """Returns what is stored. Raises CommandError for a file that is no document."""
+    """Returns the stored document. Raises CommandError for a file that is none."""
     with cli.usage_errors():
         return read(subject, about, whole=False)
 

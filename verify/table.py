@@ -74,7 +74,7 @@ APART = {f"{more}{about}": about for about in ("program", "rounding") for more i
 APART |= {"program-above": "program", "above": "rounding"}
 
 
-class Outcome(enum.StrEnum):
+class Mark(enum.StrEnum):
     """A cell's mark."""
 
     SOLVED = "solved"
@@ -85,22 +85,22 @@ class Outcome(enum.StrEnum):
 
 
 STYLES = {
-    Outcome.SOLVED: "bold green",
-    Outcome.IMPOSSIBLE: "bold blue",
-    Outcome.SMALL: "blue",
-    Outcome.NOT_SETTLED: "bold yellow",
-    Outcome.REFUTED: "bold red",
+    Mark.SOLVED: "bold green",
+    Mark.IMPOSSIBLE: "bold blue",
+    Mark.SMALL: "blue",
+    Mark.NOT_SETTLED: "bold yellow",
+    Mark.REFUTED: "bold red",
 }
 
 
 @dataclass(frozen=True)
-class Basis:
+class CellBasis:
     """What a cell rests on. outcome: if all of it holds. how: in words.
 
     required: claims that must be there. theorem, task: of the weights; all other claims about them count as well.
     """
 
-    outcome: Outcome
+    outcome: Mark
     how: str
     theorem: str = ""
     task: str = ""
@@ -112,27 +112,27 @@ class Basis:
         return same_weights or claim.id in self.required
 
     def missing(self, ids: Sequence[str]) -> list[str]:
-        """Returns what is required and not among these claims."""
+        """Returns the required claims that are not among these."""
         return [id for id in self.required if id not in ids]
 
 
-def solved(theorem: str, task: str, how: str, *required: str) -> Basis:
-    """Solved, by weights that are wired."""
-    return Basis(Outcome.SOLVED, how, theorem, task, required)
+def solved(theorem: str, task: str, how: str, *required: str) -> CellBasis:
+    """Returns the basis of a cell that says solved, by weights that are wired."""
+    return CellBasis(Mark.SOLVED, how, theorem, task, required)
 
 
-def impossible(how: str, *claims: str) -> Basis:
-    """Impossible, by a reduction."""
-    return Basis(Outcome.IMPOSSIBLE, how, required=claims)
+def impossible(how: str, *claims: str) -> CellBasis:
+    """Returns the basis of a cell that says impossible, by a reduction."""
+    return CellBasis(Mark.IMPOSSIBLE, how, required=claims)
 
 
-def _retrieval(theorem: str, task: str, how: str, *more: str) -> Basis:
+def _retrieval(theorem: str, task: str, how: str, *more: str) -> CellBasis:
     stem = f"{theorem}/{task}"
     required = (stem, f"{stem}-small", f"{theorem}/size", f"{theorem}/precision", *(f"{stem}-{x}" for x in more))
     return solved(theorem, task, how, *required)
 
 
-def _retrieval_row(task: str, bits: str, limit: str = "") -> tuple[Basis | None, ...]:
+def _retrieval_row(task: str, bits: str, limit: str = "") -> tuple[CellBasis | None, ...]:
     return (
         impossible(f"needs {bits} bits", f"4.6/lower-{task}"),
         _retrieval("4.6", task, f"no chain of thought{limit}"),
@@ -141,7 +141,7 @@ def _retrieval_row(task: str, bits: str, limit: str = "") -> tuple[Basis | None,
     )
 
 
-def _turing(theorem: str, how: str) -> Basis:
+def _turing(theorem: str, how: str) -> CellBasis:
     return solved(
         theorem,
         "turing",
@@ -153,7 +153,7 @@ def _turing(theorem: str, how: str) -> Basis:
 
 LINEAR, QUADRATIC = "circuit of O(p) gates where counted", "circuit of O(p²) gates where counted"
 ARCHITECTURES = ("RNN, o(n) bits, any chain of thought", "Transformer", "Linear RNN with search", "hybrid RNN")
-TASKS: Mapping[str, tuple[Basis | None, ...]] = {
+TASKS: Mapping[str, tuple[CellBasis | None, ...]] = {
     "Index": _retrieval_row("index", "n"),
     "associative recall": _retrieval_row("recall", "n/2"),
     "c-gram retrieval": _retrieval_row("ngram", "n/c", ", program and rounding for c = 3"),
@@ -202,12 +202,12 @@ TASKS: Mapping[str, tuple[Basis | None, ...]] = {
 
 
 @dataclass(frozen=True)
-class Cell:
+class TableCell:
     """One verdict. rows: of the claims that it rests on, as they stand in the ledger."""
 
     task: str
     architecture: str
-    basis: Basis
+    basis: CellBasis
     rows: tuple[Row, ...]
 
     @property
@@ -220,18 +220,18 @@ class Cell:
         """Returns what the ledger does not have."""
         return self.basis.missing(self.claims)
 
-    def of(self, verdict: Verdict) -> list[str]:
+    def claims_with(self, verdict: Verdict) -> list[str]:
         """Returns the claims with this verdict, by any engine."""
         return list(dict.fromkeys(row.claim.id for row in self.rows if row.verdict is verdict))
 
     @property
-    def outcome(self) -> Outcome:
+    def outcome(self) -> Mark:
         """Returns what the ledger makes of it."""
-        if self.of(Verdict.REFUTED):
-            return Outcome.REFUTED
-        if self.missing or self.of(Verdict.UNKNOWN) or self.of(Verdict.MEASURED):
-            return Outcome.NOT_SETTLED
-        return Outcome.SMALL if self.basis.outcome is Outcome.IMPOSSIBLE and not self.is_proved else self.basis.outcome
+        if self.claims_with(Verdict.REFUTED):
+            return Mark.REFUTED
+        if self.missing or self.claims_with(Verdict.UNKNOWN) or self.claims_with(Verdict.MEASURED):
+            return Mark.NOT_SETTLED
+        return Mark.SMALL if self.basis.outcome is Mark.IMPOSSIBLE and not self.is_proved else self.basis.outcome
 
     @property
     def is_proved(self) -> bool:
@@ -250,7 +250,7 @@ class Cell:
             for evidence in row.evidence:
                 size = evidence.n_max if isinstance(evidence, Searched) and is_sized else 0
                 sizes[evidence.kind] = max(size or 0, sizes.get(evidence.kind, 0))
-        if self.basis.outcome is Outcome.IMPOSSIBLE and "exhaustive" in sizes:
+        if self.basis.outcome is Mark.IMPOSSIBLE and "exhaustive" in sizes:
             searched = f"n ≤ {sizes['exhaustive']:,}"
             beyond = ", argued for all n" if "argued" in sizes else ", and no further"
             small = [f"shown for {searched}{beyond}"]
@@ -258,7 +258,7 @@ class Cell:
         found = [kind + (f" to {size_text(sizes[kind])}" if sizes[kind] else "") for kind in EVIDENCE if kind in sizes]
         return [*found, *filter(None, map(self._certify, dict.fromkeys(APART.values())))]
 
-    def certified(self) -> list[str]:
+    def certified_sizes(self) -> list[str]:
         """Returns the n for which program and rounding are certified, and of which machine or c, in few words."""
         only = re.search(r"program and rounding (for \w+(?: = \d+)?)", self.basis.how)
         ranges = {
@@ -283,14 +283,14 @@ class Cell:
         return f"{about} certified for {'any number of cells' if cells else f'n = {reach.ranges(sizes)}'}"
 
     def lines(self, *, every_claim: bool) -> list[str]:
-        """Below the verdict. every_claim: for a page, each claim that the cell rests on, with a link, and not only the first."""
-        if self.outcome is Outcome.REFUTED:
-            return self.of(Verdict.REFUTED)
-        if self.outcome is Outcome.NOT_SETTLED:
+        """Returns the lines below the verdict. every_claim: a page links each claim that the cell rests on, not the first alone."""
+        if self.outcome is Mark.REFUTED:
+            return self.claims_with(Verdict.REFUTED)
+        if self.outcome is Mark.NOT_SETTLED:
             parts = {
                 "missing:": self.missing,
-                "unknown:": self.of(Verdict.UNKNOWN),
-                "measured:": self.of(Verdict.MEASURED),
+                "unknown:": self.claims_with(Verdict.UNKNOWN),
+                "measured:": self.claims_with(Verdict.MEASURED),
             }
             return [line for word, ids in parts.items() if ids for line in (word, *ids)]
         others = len(self.claims) - 1
@@ -306,14 +306,14 @@ class Cell:
             "task": self.task,
             "architecture": self.architecture,
             "verdict": self.outcome,
-            "how": self.basis.how if self.outcome not in (Outcome.NOT_SETTLED, Outcome.REFUTED) else None,
+            "how": self.basis.how if self.outcome not in (Mark.NOT_SETTLED, Mark.REFUTED) else None,
             "claims": [
                 {"id": row.claim.id, "engine": row.engine, "verdict": row.verdict, "statement": row.claim.statement}
                 for row in self.rows
             ],
             "missing": self.missing,
-            "refuted": self.of(Verdict.REFUTED),
-            "unknown": self.of(Verdict.UNKNOWN),
+            "refuted": self.claims_with(Verdict.REFUTED),
+            "unknown": self.claims_with(Verdict.UNKNOWN),
             "evidence": self.evidence,
         }
 
@@ -323,14 +323,14 @@ def merged_of(found: Sequence[Evidence]) -> Sizes:
     return merge(size for one in found for size in one.sizes)
 
 
-def cells(rows: Sequence[Row]) -> Iterator[Cell]:
+def cells(rows: Sequence[Row]) -> Iterator[TableCell]:
     """Yields every cell in which something is claimed."""
     shipped = [row for row in rows if is_shipped(row)]
     shipped.sort(key=lambda row: (natural(row.claim.id), row.engine))
     for task, bases in TASKS.items():
         for architecture, basis in zip(ARCHITECTURES, bases, strict=True):
             if basis is not None:
-                yield Cell(task, architecture, basis, tuple(row for row in shipped if basis.has(row.claim)))
+                yield TableCell(task, architecture, basis, tuple(row for row in shipped if basis.has(row.claim)))
 
 
 def is_shipped(row: Row) -> bool:
@@ -339,25 +339,25 @@ def is_shipped(row: Row) -> bool:
     return claim.variant == "repaired" and not claim.finding and claim.expected is Verdict.HOLDS
 
 
-def named() -> Iterator[tuple[str, Basis]]:
+def solving_models() -> Iterator[tuple[str, CellBasis]]:
     """Yields each model that solves a task, by the task and its architecture."""
     for task, bases in TASKS.items():
         for architecture, basis in zip(ARCHITECTURES, bases, strict=True):
-            if basis is not None and basis.outcome is Outcome.SOLVED:
+            if basis is not None and basis.outcome is Mark.SOLVED:
                 yield f"{task}, {architecture}", basis
 
 
-def status(found: Sequence[Cell]) -> int:
+def status(found: Sequence[TableCell]) -> int:
     """Returns the exit status."""
-    if Outcome.REFUTED in (outcomes := {cell.outcome for cell in found}):
+    if Mark.REFUTED in (outcomes := {cell.outcome for cell in found}):
         return cli.REFUTED
-    return cli.UNKNOWN if Outcome.NOT_SETTLED in outcomes else cli.HOLDS
+    return cli.UNKNOWN if Mark.NOT_SETTLED in outcomes else cli.HOLDS
 
 
-def totals(found: Sequence[Cell]) -> str:
+def totals(found: Sequence[TableCell]) -> str:
     """Returns how many cells came out how; and what the signs mean."""
     outcomes = [cell.outcome for cell in found]
-    counts = ", ".join(f"{outcomes.count(outcome)} {outcome}" for outcome in Outcome)
+    counts = ", ".join(f"{outcomes.count(outcome)} {outcome}" for outcome in Mark)
     signs = "n: tokens, vertices or cells of the input; where a machine is run, its steps; —: nothing is claimed"
     largest = "to 8: the largest n at which answers were compared; the claims say which inputs of this n"
     circuit = "circuit: of what is recurrent in a step, over numbers of p bits"
@@ -366,14 +366,14 @@ def totals(found: Sequence[Cell]) -> str:
     return "\n".join((counts, signs, largest, cannot, circuit, program))
 
 
-def grid(found: Sequence[Cell]) -> Iterator[tuple[str, list[Cell | None]]]:
-    """Line by line; None where nothing is claimed."""
+def grid(found: Sequence[TableCell]) -> Iterator[tuple[str, list[TableCell | None]]]:
+    """Yields each task with the cells of its line, None where nothing is claimed."""
     places = {(cell.task, cell.architecture): cell for cell in found}
     for task in TASKS:
         yield task, [places.get((task, architecture)) for architecture in ARCHITECTURES]
 
 
-def table(found: Sequence[Cell], width: int) -> Table:
+def table(found: Sequence[TableCell], width: int) -> Table:
     """Returns the table for a terminal."""
     shown = Table(box=box.HORIZONTALS, show_lines=True, pad_edge=False, padding=0, width=width)
     shown.add_column("", style="bold", width=TASK_WIDTH)
@@ -384,7 +384,7 @@ def table(found: Sequence[Cell], width: int) -> Table:
     return shown
 
 
-def _text(cell: Cell | None) -> Text:
+def _text(cell: TableCell | None) -> Text:
     if cell is None:
         return Text("—", style="dim")
     return (
@@ -394,7 +394,7 @@ def _text(cell: Cell | None) -> Text:
     )
 
 
-def markdown(found: Sequence[Cell]) -> str:
+def markdown(found: Sequence[TableCell]) -> str:
     """Returns the table as Markdown, below the title of its page."""
     lines = []
     for task, line in grid(found):
@@ -435,18 +435,20 @@ def main(argv: Sequence[str]) -> int:
                 "schema": 1,
                 "options": options,
                 "cells": [cell.document() for cell in result],
-                "bits": [asdict(item) for item in bits.claimed_bits(rows, named())],
+                "bits": [asdict(item) for item in bits.claimed_bits(rows, solving_models())],
                 "settled": status(result) == cli.HOLDS,
             }
         )
     elif arguments.markdown:
         print(markdown(result))
-        print(bits.markdown(bits.claimed_bits(rows, named())), end="")
+        print(bits.markdown(bits.claimed_bits(rows, solving_models())), end="")
     else:
         screen = console()
         print_table(screen, table(result, min(WIDTH, screen.width)), LEAST_WIDTH)
         screen.print(totals(result))
-        print_table(screen, bits.table(bits.claimed_bits(rows, named()), min(WIDTH, screen.width)), LEAST_WIDTH)
+        print_table(
+            screen, bits.table(bits.claimed_bits(rows, solving_models()), min(WIDTH, screen.width)), LEAST_WIDTH
+        )
     return status(result)
 
 

@@ -23,9 +23,9 @@ from verify.certificates.arguments import add_arithmetic, add_model, named, size
 from verify.certificates.document import ANOTHER, CERTIFIED, REFUSED, UNKNOWN, about, changed, no_rule, subject_of
 from verify.certificates.questions import CODES, add_question, asked, sized_by, stored
 from verify.certificates.ranges import certificates
-from verify.dossiers.dossier import ENDLESS, LEAST, Json, Lemmas, Search, Subject, Trial
+from verify.dossiers.dossier import ENDLESS, LEAST, DefinitionTrial, Json, Lemmas, Search, Subject
 from verify.framework.memory import look_rarely
-from verify.induction.along import shown
+from verify.induction.along import check_along_runs
 from verify.induction.theory import Theory
 from verify.programs.intervals import as_defined, explanations
 
@@ -113,7 +113,7 @@ def links(subject: Subject, tell: Tell = lambda text: None) -> Iterator[Link]:
     for name in dict.fromkeys(assumed):
         if name in dossier.invariants:
             theory, lemmas = dossier.invariants[name]()
-            yield _follows(f"assumed: {name}", theory, theory.behind(lemmas), "of every run, for every n")
+            yield _follows(f"assumed: {name}", theory, theory.closure(lemmas), "of every run, for every n")
         else:
             yield Link(f"assumed: {name}", UNKNOWN, "no lemma shows it of runs")
     if (searches := dossier.searches(subject)) is not None:
@@ -139,7 +139,7 @@ def _ends(interval: Mapping[str, Any]) -> list[int]:
     return [*map(int, interval["n"] if "n" in interval else interval["cells"])]
 
 
-def _try_all(trial: Trial) -> Link:
+def _try_all(trial: DefinitionTrial) -> Link:
     """Returns a program beside its oracle."""
     if trial.difference:
         return Link("oracle", REFUSED, trial.difference)
@@ -190,12 +190,12 @@ def _follows(name: str, theory: Lemmas, among: Sequence[str], text: str) -> Link
     """Returns whether these lemmas follow from axioms, which are looked at too: from what contradicts itself everything follows."""
     lemmas = [lemma for lemma in theory.lemmas if lemma in among]
     doubt = "no run is named along which axioms could be evaluated"
-    if not isinstance(theory, Theory) or (doubt := shown(theory, lemmas).doubt):
+    if not isinstance(theory, Theory) or (doubt := check_along_runs(theory, lemmas).doubt):
         return Link(name, UNKNOWN, f"what its lemmas use may contradict itself: {doubt}")
     for lemma in lemmas:
         if doubt := theory.doubt(lemma):
             return Link(name, UNKNOWN, f"lemma {lemma} is not seen to follow: {doubt}")
-    axioms = len({*theory.behind(lemmas)}.intersection(theory.axioms))
+    axioms = len({*theory.closure(lemmas)}.intersection(theory.axioms))
     text += f"; {len(lemmas)} lemmas, by z3, rest on {axioms} axioms, whose instances are true along exact runs"
     return Link(name, FOLLOWS, f"{text}; z3 finds no contradiction in the axioms alone")
 

@@ -64,7 +64,7 @@ exit status: 0 each model is written and its theorem holds, 2 usage, 3 of some t
 
 
 def names() -> tuple[str, ...]:
-    """Returns the models that there are: the paper's Transformers, and the gallery."""
+    """Returns the names of all models: the paper's Transformers, and the gallery."""
     return (*PAPER, *names_of_gallery())
 
 
@@ -268,7 +268,7 @@ def _splits(subject: Subject, wired: Wired) -> dict[str, list[HardInput]]:
 
 
 def _different(inputs: Iterable[HardInput], most: int, seen: set[tuple[int, ...]]) -> list[HardInput]:
-    """Returns the first inputs, at most so many, whose prompts are new."""
+    """Returns at most this many of the first inputs whose prompts are new."""
     found: dict[tuple[int, ...], HardInput] = {}
     for given in inputs:
         if given.prompt not in seen and given.answer and len(given.prompt) + len(given.answer) <= LONGEST:

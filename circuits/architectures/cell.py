@@ -1,7 +1,7 @@
 """What all cells have: numbers of R_p with a rounding after each operator, embeddings, an answer, and the bits of a state.
 
-A step is written once, over any numbers that `operators` calculates with. `Rounded` is R_p on numpy arrays; `train` has one that
-torch can differentiate. Shapes: vectors are (…, d), so that a step also takes a batch.
+A step is written once, over any numbers that `operators` calculates with. `RoundedArrays` is R_p on numpy arrays; `train` has
+one that torch can differentiate. Shapes: vectors are (…, d), so that a step also takes a batch.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ TRAINED = Path(__file__).parent / "trained.json"
 Array = Any  # of numpy, or of torch where weights are trained
 
 
-class Rounded:
+class RoundedArrays:
     """The operators of a step on numpy arrays of R_p, each rounded to nearest.
 
     exp, sigmoid, tanh and softplus are tables of all elements of R_p: exp is that of `precision`, the others are mpmath's, rounded.
@@ -55,7 +55,7 @@ def _table(fmt: Format, function: Callable[[Any], Any] | None) -> Callable[[Arra
     return lambda x: values[(x / quantum).astype(np.int64) + most]
 
 
-rounded = cache(Rounded)
+rounded = cache(RoundedArrays)
 
 
 class Cell:

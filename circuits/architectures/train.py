@@ -25,8 +25,8 @@ STEPS, BATCH, RATE = 2000, 256, 0.01
 SUBJECTS: dict[str, tuple[type[Cell], int, int]] = {"GRU": (Gru, 6, 9), "LSTM": (Lstm, 4, 9), "Mamba": (Mamba, 4, 9)}
 
 
-class Passed:
-    """The operators of a step on tensors, rounded as `Rounded` does up to errors of torch; gradients pass each rounding."""
+class RoundedTensors:
+    """The operators of a step on tensors, rounded as `RoundedArrays` does up to errors of torch; gradients pass each rounding."""
 
     def __init__(self, precision_bits: int) -> None:
         fmt = fixed_point(precision_bits)
@@ -56,7 +56,7 @@ class Passed:
 
 def train(kind: type[Cell], d: int, precision_bits: int, seed: int = 0) -> dict[str, Any]:
     """Returns the weights of a cell in quanta, after training."""
-    cell, o = kind(d, precision_bits, seed), Passed(precision_bits)
+    cell, o = kind(d, precision_bits, seed), RoundedTensors(precision_bits)
     torch.manual_seed(seed)
     weights = {name: torch.tensor(w, dtype=torch.float64, requires_grad=True) for name, w in cell.weights.items()}
     optimizer = torch.optim.Adam(weights.values(), RATE)

@@ -16,14 +16,14 @@ from constructions.engines.decoding import (
     decode_by_reference,
     decode_together,
 )
-from constructions.engines.protocol import Asked, Decode, Decoded, EngineFailed, Respond, Tick, no_response
+from constructions.engines.protocol import Decode, Decoded, Decoding, EngineFailed, Respond, Tick, no_response
 
 __all__ = [
     "DEVICES",
     "ENGINES",
-    "Asked",
     "Decode",
     "Decoded",
+    "Decoding",
     "EngineFailed",
     "EngineMissing",
     "Respond",
@@ -50,7 +50,7 @@ def current_name(name: str) -> str:
 
 
 def find_engine(name: str, device: str | None = None) -> Decode:
-    """Decoding by the engine of this name, or former name, which is imported only now: engines may need much.
+    """Returns the engine of this name, or former name, as a function that decodes. Only now its code is imported.
 
     device: what `dense` computes on, by default the CPU. Raises EngineMissing, also for a device that is not there.
     """

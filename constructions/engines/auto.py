@@ -20,7 +20,7 @@ from dataclasses import replace
 import numpy as np
 
 from constructions.engines.decoding import DECODERS, decode_by_lookups, decode_with_guess
-from constructions.engines.protocol import Asked, Decoded, EngineFailed
+from constructions.engines.protocol import Decoded, Decoding, EngineFailed
 from constructions.layers import Transformer, block_arrays
 from precision.format import Arithmetic, Rounding
 
@@ -32,7 +32,7 @@ WRITING, PER_LOOKUP = 0.2, 3e-9
 SHORT = 0.25  # no other engine is noticed to be faster than that
 
 
-def decode_by_auto(asked: Asked) -> Decoded:
+def decode_by_auto(asked: Decoding) -> Decoded:
     """Decodes with the engine that `choose` names. The result names the engine that decoded: the last one, if what lookups did not
     decide, or what follows a wrong guess, changed it.
     """
@@ -48,7 +48,7 @@ def decode_by_auto(asked: Asked) -> Decoded:
     return DECODERS[name](asked)
 
 
-def _decode_after_guess(asked: Asked) -> Decoded:
+def _decode_after_guess(asked: Decoding) -> Decoded:
     """Decodes by `dense` as far as the guess is right, then by the engine that is fastest without one."""
     from constructions.engines import dense
     from constructions.engines.reference import ReferenceEngine

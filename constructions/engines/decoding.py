@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
-from constructions.engines.protocol import Asked, Decode, Decoded, EngineFailed, Produced
+from constructions.engines.protocol import Decode, Decoded, Decoding, EngineFailed, Produced
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from constructions.engines.reference import Flags
 
 
-def decode_by_reference(asked: Asked) -> Decoded:
-    """Token by token."""
+def decode_by_reference(asked: Decoding) -> Decoded:
+    """Decodes token by token with the reference engine."""
     from constructions.engines.reference import ReferenceEngine
 
     asked.model.admit(len(asked.prompt), beyond=asked.beyond)
@@ -43,8 +43,8 @@ def decode_by_reference(asked: Asked) -> Decoded:
     return Decoded(sequence[len(asked.prompt) :], engine.flags, "reference")
 
 
-def decode_by_incremental(asked: Asked) -> Decoded:
-    """Token by token: by what the heads look up; what that does not decide, by the reference engine, which is said once."""
+def decode_by_incremental(asked: Decoding) -> Decoded:
+    """Decodes token by token by lookups; what these do not decide, with the reference engine, after one message."""
     produced, why = decode_by_lookups(asked)
     if why:
         _say_once(f"{why}; the reference engine decodes the rest, which is slower")
@@ -57,7 +57,7 @@ def _say_once(message: str) -> None:
     print(message, file=sys.stderr, flush=True)
 
 
-def decode_by_lookups(asked: Asked) -> tuple[Produced, str]:
+def decode_by_lookups(asked: Decoding) -> tuple[Produced, str]:
     """Returns the new tokens that lookups decide, and why these are not all; "" if they are. Where all are, and the guess is
     an array, so are they.
     """
@@ -84,7 +84,7 @@ def decode_by_lookups(asked: Asked) -> tuple[Produced, str]:
 
 
 def _produce_with_responses(
-    decoder: LookupDecoder, asked: Asked, wanted: NDArray[np.integer] | None, asks: Set[int]
+    decoder: LookupDecoder, asked: Decoding, wanted: NDArray[np.integer] | None, asks: Set[int]
 ) -> NDArray[np.integer]:
     """Returns what `produce` does. The decoder runs alone up to each token of `asks`, the only ones that may get a response."""
     import numpy as np
@@ -112,14 +112,14 @@ def _produce_with_responses(
     return np.array(sequence[start:], np.int64)
 
 
-def decode_by_dense(asked: Asked, device: str = "cpu") -> Decoded:
+def decode_by_dense(asked: Decoding, device: str = "cpu") -> Decoded:
     """Decodes by runs over whole sequences, and one more run over what decoding feeds if the flags are asked for. device: cpu or
     cuda.
     """
     return next(decode_together([asked], device))
 
 
-def decode_together(together: Sequence[Asked], device: str = "cpu") -> Iterator[Decoded]:
+def decode_together(together: Sequence[Decoding], device: str = "cpu") -> Iterator[Decoded]:
     """Yields what is asked of one model in one arithmetic, one after the other. A batch of `dense` runs all guesses, and each
     one that is wrong takes further runs of its own. device: as of decode_by_dense. Raises EngineFailed.
     """
@@ -155,9 +155,9 @@ def decode_together(together: Sequence[Asked], device: str = "cpu") -> Iterator[
 
 
 def decode_with_guess(
-    run: Callable[[Sequence[int], Sequence[int]], Sequence[int]], asked: Asked
+    run: Callable[[Sequence[int], Sequence[int]], Sequence[int]], asked: Decoding
 ) -> tuple[list[int], int]:
-    """Greedy decoding by runs over whole sequences: a right guess takes one of them, each token after a wrong one another.
+    """Decodes greedily by runs over whole sequences: one run if the guess is right, and one more for each token after a wrong one.
 
     run: the argmax at each position of a sequence, told which tokens are known to be of it and which are a draft after these.
     Returns the new tokens, and how many tokens decoding has fed: all that stand before the last one that the model wrote.

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from constructions.engines.auto import choose, decode_by_auto
-from constructions.engines.protocol import Asked, Decoded, Tick
+from constructions.engines.protocol import Decoded, Decoding, Tick
 from constructions.layers import Transformer
 from precision.format import Arithmetic
 
@@ -22,7 +22,7 @@ Stream = Sequence[Sequence[int]]
 
 
 @dataclass(frozen=True, eq=False)
-class Known:
+class KnownRun:
     """streams: after the sublayers that were asked for, in order. next_tokens: the argmax at each position. engine: that ran."""
 
     streams: Sequence[Stream]
@@ -38,7 +38,7 @@ def read_text(
     *,
     engine: str = "auto",
     beyond: bool = False,
-) -> Known:
+) -> KnownRun:
     """Returns what the tokens leave behind. sublayers: counted from 0, the embedding; by default all. engine: that reads, where it
     can; what lookups do not decide, another one reads.
 
@@ -61,34 +61,34 @@ def read_text(
 
 def _read_by_lookups(
     model: Transformer, arithmetic: Arithmetic, tokens: Sequence[int], sublayers: Sequence[int], beyond: bool
-) -> Known:
+) -> KnownRun:
     from constructions.engines.incremental import LookupDecoder
 
     decoder = LookupDecoder(model, arithmetic, len(tokens), beyond=beyond, keep=frozenset(sublayers))
     following = [decoder.append(token) for token in tokens]
-    return Known([decoder.registers(i) for i in sublayers], following, "incremental")
+    return KnownRun([decoder.registers(i) for i in sublayers], following, "incremental")
 
 
 def _read_by_reference(
     model: Transformer, arithmetic: Arithmetic, tokens: Sequence[int], sublayers: Sequence[int], beyond: bool
-) -> Known:
+) -> KnownRun:
     from constructions.engines.reference import ReferenceEngine
 
     engine = ReferenceEngine(model, arithmetic, beyond=beyond)
     steps = [engine.append(token) for token in tokens]
     streams = [list(zip(*(step.registers[i] for step in steps), strict=True)) for i in sublayers]
-    return Known(streams, [step.next_token for step in steps], "reference")
+    return KnownRun(streams, [step.next_token for step in steps], "reference")
 
 
 def _read_by_dense(
     model: Transformer, arithmetic: Arithmetic, tokens: Sequence[int], sublayers: Sequence[int], beyond: bool
-) -> Known:
+) -> KnownRun:
     from constructions.engines import dense
 
     run = dense.run(model, arithmetic, [tokens], keep_registers=list(sublayers), beyond=beyond)
     kept = run.registers[0] if run.registers else ()
     streams = [list(zip(*([int(x) for x in row] for row in kept[i]), strict=True)) for i in sublayers]
-    return Known(streams, run.next_tokens[0].tolist(), "dense")
+    return KnownRun(streams, run.next_tokens[0].tolist(), "dense")
 
 
 def first_mismatch(
@@ -97,7 +97,7 @@ def first_mismatch(
     prompt: Sequence[int],
     answer: Sequence[int] | Any,
     *,
-    decode: Callable[[Asked], Decoded] = decode_by_auto,
+    decode: Callable[[Decoding], Decoded] = decode_by_auto,
     tick: Tick = lambda length: None,
     beyond: bool = False,
 ) -> tuple[int | None, Decoded]:
@@ -107,7 +107,7 @@ def first_mismatch(
     Raises IndexError for an empty prompt, or a token of it outside the vocabulary; BeyondBound.
     """
     answer = np.asarray(answer, np.int64)
-    asked = Asked(model, arithmetic, prompt, set(), len(answer), answer, tick=tick, beyond=beyond, follow=True)
+    asked = Decoding(model, arithmetic, prompt, set(), len(answer), answer, tick=tick, beyond=beyond, follow=True)
     decoded = decode(asked)
     produced = np.asarray(decoded.produced, np.int64)
     wrong = np.flatnonzero(produced != answer[: len(produced)])

@@ -31,7 +31,7 @@ class EngineFailed(RuntimeError):
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class Decoding:
     """What is to be decoded greedily: a prompt, then each argmax and the response to it, until an argmax is in `stop` or there are
     `limit` new tokens.
 
@@ -56,7 +56,7 @@ class Asked:
         if not len(self.prompt):
             raise IndexError("a prompt needs at least one token")
 
-    def after(self, produced: Produced) -> Asked:
+    def after(self, produced: Produced) -> Decoding:
         """Returns what is still to be decoded after these new tokens; the guess is what follows them in it, if they begin it."""
         new = [int(token) for token in produced]
         guess = self.guess[len(new) :] if new == [int(token) for token in self.guess[: len(new)]] else ()
@@ -94,4 +94,4 @@ class Decoded:
         return self.recorded() if callable(self.recorded) else self.recorded
 
 
-Decode = Callable[[Asked], Decoded]
+Decode = Callable[[Decoding], Decoded]

@@ -53,14 +53,14 @@ class Flags:
     first_position: dict[FlagSite, int] = field(default_factory=dict)
 
     def raise_(self, kind: str, block: int, site: str, position: int) -> None:
-        """Count one occurrence."""
+        """Counts one occurrence of a flag."""
         key = FlagSite(kind, block, site)
         self.counts[key] = self.counts.get(key, 0) + 1
         self.first_position.setdefault(key, position)
 
 
 @dataclass(frozen=True)
-class Step:
+class TokenStep:
     """What one token left behind. All numbers in quanta.
 
     registers: residual vectors, the embedding first, then after each attention and each feed-forward sublayer.
@@ -126,7 +126,7 @@ class ReferenceEngine:
         self._blocks = [self._load_block(model, number) for number in range(1, len(model.blocks) + 1)]
         self._unembed = [self._sparse(row, len(model.blocks) + 1, "unembed") for row in model.unembed]
 
-    def append(self, token: int) -> Step:
+    def append(self, token: int) -> TokenStep:
         """Feeds the next token and returns its step. Raises IndexError for a token outside the vocabulary; BeyondBound."""
         self._admit(self.length + 1)
         if not 0 <= token < len(self._words):
@@ -146,7 +146,7 @@ class ReferenceEngine:
         best = max(logits)
         if logits.count(best) > 1:
             self.flags.raise_("logit tie", len(self._blocks) + 1, "logit", self.length)
-        return Step(tuple(registers), tuple(attention), tuple(logits), logits.index(best))
+        return TokenStep(tuple(registers), tuple(attention), tuple(logits), logits.index(best))
 
     def fork(self) -> ReferenceEngine:
         """Returns another run that goes on from here, flags included. Neither run sees what the other one reads next."""
@@ -234,7 +234,7 @@ class ReferenceEngine:
         return self._round(result + bias, 0, block, site) if bias else result
 
     def _round(self, value: int, shift: int, block: int, site: str) -> int:
-        """value / 2^shift quanta, rounded to the format."""
+        """Rounds value / 2^shift quanta to the format, and raises its flags."""
         whole = value >> shift
         if whole << shift == value and -self._every <= whole <= self._every:  # an element, as most results are
             return whole

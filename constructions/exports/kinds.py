@@ -10,7 +10,7 @@ NOT_CARRIED = "the regular-expression search that responds to this model; `searc
 
 
 @dataclass(frozen=True)
-class Kind:
+class ExportKind:
     """One kind of export. module: has `write(export, path)`. needs: the packages that it imports. suffix: "" for a folder."""
 
     module: str
@@ -19,9 +19,11 @@ class Kind:
     what: str
 
 
-KINDS: Mapping[str, Kind] = {
-    "torch": Kind("program", ("torch",), ".pt2", "a torch.export program"),
-    "onnx": Kind("onnx", ("onnx",), ".onnx", "an ONNX graph"),
-    "transformerlens": Kind("transformerlens", ("transformers", "tokenizers"), "", "a folder for TransformerLens"),
-    "hf": Kind("huggingface", ("transformers", "tokenizers"), "", "a folder for Hugging Face transformers"),
+KINDS: Mapping[str, ExportKind] = {
+    "torch": ExportKind("program", ("torch",), ".pt2", "a torch.export program"),
+    "onnx": ExportKind("onnx", ("onnx",), ".onnx", "an ONNX graph"),
+    "transformerlens": ExportKind(
+        "transformerlens", ("transformers", "tokenizers"), "", "a folder for TransformerLens"
+    ),
+    "hf": ExportKind("huggingface", ("transformers", "tokenizers"), "", "a folder for Hugging Face transformers"),
 }

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from transformers import Cache, DynamicCache, GenerationMixin, PretrainedConfig, PreTrainedModel
 from transformers.modeling_outputs import CausalLMOutputWithPast
 
-from .network import Found, Kept, Network
+from .network import Kept, Network, NetworkOutput
 
 
 class HandWiredConfig(PretrainedConfig):
@@ -192,7 +192,7 @@ class HandWiredForCausalLM(PreTrainedModel, GenerationMixin):
             raise ValueError(f"past_key_values has {len(kept[0][0])} rows, and input_ids {batch}")
         return kept
 
-    def _row(self, ids: Tensor, here: Tensor, before: list[Kept], there: Tensor) -> Found:
+    def _row(self, ids: Tensor, here: Tensor, before: list[Kept], there: Tensor) -> NetworkOutput:
         """Returns what comes of one row. ids: token numbers, or rows of words. here, there: which of its tokens, and of those in
         the cache, are no padding.
         """
@@ -209,7 +209,7 @@ class HandWiredForCausalLM(PreTrainedModel, GenerationMixin):
             else _spread(_spread(part, 2, here), 3, keys)
             for part in result.weights
         ]
-        return Found(
+        return NetworkOutput(
             _spread(result.logits, 1, here),
             [_spread(x, 1, here) for x in result.stream],
             list(weights),

@@ -32,7 +32,7 @@ class Mixed(NamedTuple):
     weights: Tensor | None
 
 
-class Found(NamedTuple):
+class NetworkOutput(NamedTuple):
     """logits. stream: after the embedding, then after each block, (batch, length, d). weights: of each block, see `Mixed`.
 
     kept: of each block that has a mixer.
@@ -44,7 +44,7 @@ class Found(NamedTuple):
     kept: list[Kept]
 
 
-class Attention(nn.Module):
+class TorchAttention(nn.Module):
     """Causal softmax heads, added up; scores are not scaled. Shapes: W_Q, W_K, W_V (heads, width, d); W_O (heads, d, width)."""
 
     def __init__(self, heads: int, width: int, d: int, dtype: torch.dtype) -> None:
@@ -65,7 +65,7 @@ class Attention(nn.Module):
         return Mixed((weights @ values @ self.W_O.transpose(-1, -2)).sum(1), kept, weights)
 
 
-class Recurrence(nn.Module):
+class TorchRecurrence(nn.Module):
     """h_l = A h_{l−1} + B x_l, h_0 = 0, for all l at once: h_l = Σ_k A^k B x_{l−k}, of twice as many terms each round."""
 
     def __init__(self, d: int, longest: int, dtype: torch.dtype) -> None:
@@ -86,7 +86,7 @@ class Recurrence(nn.Module):
         return Mixed(h, (h[:, None], h[:, None, :, :0]), None)
 
 
-class FeedForward(nn.Module):
+class TorchFeedForward(nn.Module):
     """W_down(ReLU(W_gate x + b_gate) ⊙ (W_up x + b_up)) + b_down."""
 
     def __init__(self, units: int, d: int, dtype: torch.dtype) -> None:
@@ -100,10 +100,10 @@ class FeedForward(nn.Module):
         return linear(hidden, self.W_down, self.b_down)
 
 
-class Block(nn.Module):
+class TorchBlock(nn.Module):
     """A mixer, if there is one, then a feed-forward; each adds to the residual stream."""
 
-    def __init__(self, mixer: nn.Module | None, feed_forward: FeedForward) -> None:
+    def __init__(self, mixer: nn.Module | None, feed_forward: TorchFeedForward) -> None:
         super().__init__()
         self.mixer, self.ffn = mixer, feed_forward
 
@@ -131,8 +131,8 @@ class Network(nn.Module):
     def forward(self, tokens: Tensor) -> Tensor:
         return self.read(tokens).logits
 
-    def read(self, tokens: Tensor, before: Iterable[Kept] | None = None) -> Found:
-        """Returns all that comes of these tokens. before: what was kept of those in front of them, in the order of `Found.kept`.
+    def read(self, tokens: Tensor, before: Iterable[Kept] | None = None) -> NetworkOutput:
+        """Returns all that comes of these tokens. before: what was kept of those in front of them, in the order of `kept`.
 
         tokens: numbers (batch, length), or rows of words (batch, length, d) in their place. An index that is no token is an error
         of torch.
@@ -150,17 +150,17 @@ class Network(nn.Module):
             weights.append(None if mixed is None else mixed.weights)
             if mixed is not None:
                 kept.append(mixed.kept)
-        return Found(linear(x, self.unembed), stream, weights, kept)
+        return NetworkOutput(linear(x, self.unembed), stream, weights, kept)
 
 
-def _block(block: Mapping[str, Any], shape: Mapping[str, Any], dtype: torch.dtype) -> Block:
+def _block(block: Mapping[str, Any], shape: Mapping[str, Any], dtype: torch.dtype) -> TorchBlock:
     d = shape["d"]
     mixer: nn.Module | None = None
     if block["heads"]:
-        mixer = Attention(block["heads"], shape["head_width"], d, dtype)
+        mixer = TorchAttention(block["heads"], shape["head_width"], d, dtype)
     elif block["recurrence"]:
-        mixer = Recurrence(d, shape["longest"], dtype)
-    return Block(mixer, FeedForward(block["units"], d, dtype))
+        mixer = TorchRecurrence(d, shape["longest"], dtype)
+    return TorchBlock(mixer, TorchFeedForward(block["units"], d, dtype))
 
 
 def _weight(size: Sequence[int], dtype: torch.dtype) -> nn.Parameter:

@@ -105,7 +105,7 @@ def _job(args: argparse.Namespace) -> Job[IsTreeModel, Graph]:
     graph = _graph(args)
     n = graph.n if graph is not None else args.n or DEFAULT_N
     with cli.usage_errors():
-        model = MODELS[args.model, args.tokens].of(args.variant)
+        model = MODELS[args.model, args.tokens].in_variant(args.variant)
     return Job(args, model, n, graph)
 
 

@@ -23,10 +23,10 @@ from constructions.istree.graphs import (
     parse_edges,
     sequence_length,
 )
-from constructions.models.model import Domain, Model, Said
+from constructions.models.model import Model, PromptDomain, RunAnswer
 from constructions.models.request import Request, Run
-from constructions.models.search import Search
-from constructions.wiring.wired import Spelled, UnknownToken, Wired
+from constructions.models.search import SearchTool
+from constructions.wiring.wired import SpelledTokens, UnknownToken, Wired
 
 EXAMPLE_N = 12  # vertices of a worked example that does not have all
 MOST_WALKED, MOST_SEARCHED = 60_000, 4_000  # tokens of a worked example that has all; with searches in it
@@ -59,8 +59,8 @@ class IsTreeModel(Model[Graph, Answer]):
         """Returns a step in a sentence: the registers after the last attention, the token that it leads to, and the verdict."""
         return ""
 
-    def of(self, variant: str) -> IsTreeModel:
-        super().of(variant)
+    def in_variant(self, variant: str) -> IsTreeModel:
+        super().in_variant(variant)
         return self
 
     def require(self, n: int) -> None:
@@ -70,7 +70,7 @@ class IsTreeModel(Model[Graph, Answer]):
     def request(self, wired: Wired, given: Graph) -> Request:
         """Asks about a graph: Tokenize(G), to be followed up to a verdict."""
         layout = self.layout
-        prompt = Spelled(layout.vocabulary(given.n), np.array(layout.prompt(given)))
+        prompt = SpelledTokens(layout.vocabulary(given.n), np.array(layout.prompt(given)))
         try:
             guess = wired.numbers(self.expected(given))
         except UnknownToken:
@@ -82,7 +82,7 @@ class IsTreeModel(Model[Graph, Answer]):
             {wired.vocabulary.index(word) for word in (layout.yes, layout.no)},
             self.limit(given.n),
             guess,
-            Search(wired.vocabulary) if self.searches else no_response,
+            SearchTool(wired.vocabulary) if self.searches else no_response,
         )
 
     def read(self, run: Run) -> Answer:
@@ -157,13 +157,13 @@ class IsTreeModel(Model[Graph, Answer]):
         for graph in graphs:
             yield replace(self.request(wired, graph), limit=self.limit(size if wired.printed else n))
 
-    def said(self, run: Run, answer: Answer) -> Said:
-        return Said(*answer)
+    def run_answer(self, run: Run, answer: Answer) -> RunAnswer:
+        return RunAnswer(*answer)
 
     def particulars(self) -> Mapping[str, object]:
         return {"layout": self.layout.name, "model": self.construction.model}
 
-    def domain(self, wired: Wired) -> Domain:
+    def domain(self, wired: Wired) -> PromptDomain:
         """Describes the prompts: any simple graph, its edges in any order and orientation."""
         n, layout = wired.n, self.layout
         joint, ends = layout.joint, layout.end_of_prompt is not None  # neither ~ nor - is a sign of `re`
@@ -178,7 +178,7 @@ class IsTreeModel(Model[Graph, Answer]):
             sentence += f" After n − 1 = {n - 1} edges the graph is searched; after any other number"
             sentence += f" the answer is {layout.no} at once."
         prompt = rf"{re.escape(layout.start)}{loop}{again}(?: \d+ {joint} \d+)*{end}"
-        return Domain(sentence, prompt, (1 + ends, 1 + 3 * (n * (n - 1) // 2) + ends))
+        return PromptDomain(sentence, prompt, (1 + ends, 1 + 3 * (n * (n - 1) // 2) + ends))
 
 
 @dataclass(frozen=True)
@@ -194,8 +194,8 @@ class TourModel(IsTreeModel):
         """Returns a tour of 2n − 1 vertices, the closing token and the verdict."""
         return 2 * n + 1
 
-    def expected(self, graph: Graph) -> Spelled:
-        return Spelled(self.layout.vocabulary(graph.n), np.array(expected_answer(graph, self.layout)))
+    def expected(self, graph: Graph) -> SpelledTokens:
+        return SpelledTokens(self.layout.vocabulary(graph.n), np.array(expected_answer(graph, self.layout)))
 
 
 def _whole_ends(ends: tuple[object, ...]) -> tuple[int, int]:

@@ -37,7 +37,7 @@ from constructions.parts.heads.copy import copy
 from constructions.parts.heads.count import FINDING as COUNT
 from constructions.parts.heads.count import count
 from constructions.parts.heads.match import FINDING as SCORE_RANGE
-from constructions.parts.heads.match import Pair, match, pair
+from constructions.parts.heads.match import RegisterPair, match, pair
 from constructions.parts.heads.match_next import match_next
 from constructions.wiring.affine import Affine, Number, as_affine, reg
 from constructions.wiring.finding import Finding
@@ -77,7 +77,7 @@ EDGE_COUNT = Finding(
 
 
 @dataclass(frozen=True)
-class Plan:
+class BlockNames:
     """The names that the blocks share while they are written."""
 
     setting: Setting
@@ -85,7 +85,7 @@ class Plan:
     printed: frozenset[str]
 
     def says(self, finding: Finding) -> bool:
-        """Returns whether this finding is put back to what is printed."""
+        """Returns whether the blocks are as printed where this finding repairs them."""
         return finding.id in self.printed
 
     @property
@@ -104,8 +104,8 @@ class Plan:
         return threshold(x, at, into, printed=self.says(THRESHOLD), **rest)  # type: ignore[arg-type]
 
 
-def embedding_of(plan: Plan, vertices: int) -> Embedding:
-    """Returns the fixed embedding, with so many vertices."""
+def embedding_of(plan: BlockNames, vertices: int) -> Embedding:
+    """Returns the fixed embedding for this many vertices."""
     layout = plan.layout
     names = ("vertex",) if plan.says(TIED_HEAD) else ("vertex", squared("vertex"))
     powers = {name: (1, exponent) for exponent, name in enumerate(names, start=1)}
@@ -113,7 +113,7 @@ def embedding_of(plan: Plan, vertices: int) -> Embedding:
     return Embedding(layout.vocabulary(vertices), words, "position")
 
 
-def blocks_of(plan: Plan) -> tuple[BlockPlan, ...]:
+def blocks_of(plan: BlockNames) -> tuple[BlockPlan, ...]:
     """Returns all of them, in order; the print of layers 7 and 8 takes a few more."""
     if plan.says(LAYER_7):
         blocks = printed.search_blocks(plan.setting, plan.resolution, plan.says(SCORE_RANGE))
@@ -130,7 +130,7 @@ def _times(gate: Affine, up: str, into: str) -> Unit:
     return Unit(gate, reg(up), {into: 1})
 
 
-def _block_1(plan: Plan) -> BlockPlan:
+def _block_1(plan: BlockNames) -> BlockPlan:
     position, n = reg("position"), plan.n
     gadgets = [
         constant("1", {"one": 1}),
@@ -147,7 +147,7 @@ def _block_1(plan: Plan) -> BlockPlan:
     return BlockPlan((), tuple(gadgets))
 
 
-def _block_2(plan: Plan) -> BlockPlan:
+def _block_2(plan: BlockNames) -> BlockPlan:
     heads = [
         count("occurrences", reg("vertex"), reg(squared("vertex")), "count", plan.setting, printed=plan.says(COUNT))
     ]
@@ -157,7 +157,7 @@ def _block_2(plan: Plan) -> BlockPlan:
         heads.append(
             match(
                 "end of prompt",
-                (Pair(end, reg("one"), end, reg("one")),),
+                (RegisterPair(end, reg("one"), end, reg("one")),),
                 {"prompt_end": reg("position")},
                 plan.setting,
                 printed=plan.says(SCORE_RANGE),
@@ -173,12 +173,12 @@ def _copies(names: Iterable[str], by: int) -> dict[str, Affine]:
     return {copied(name, by): reg(name) for name in names}
 
 
-def _block_3(plan: Plan) -> BlockPlan:
+def _block_3(plan: BlockNames) -> BlockPlan:
     names = ("vertex", squared("vertex"), "count", plan.layout.joint)
     return BlockPlan((copy("@1", 1, _copies(names, 1), plan.setting),), ())
 
 
-def _block_4(plan: Plan) -> BlockPlan:
+def _block_4(plan: BlockNames) -> BlockPlan:
     joint, last = plan.layout.joint, copied("vertex", 1)
     values = (last, squared(last), copied("count", 1))
     heads = [copy("@2", 1, _copies((*values, copied(joint, 1)), 1), plan.setting)]
@@ -212,7 +212,7 @@ def _block_4(plan: Plan) -> BlockPlan:
     return BlockPlan(tuple(heads), gadgets)
 
 
-def _block_5(plan: Plan) -> BlockPlan:
+def _block_5(plan: BlockNames) -> BlockPlan:
     if plan.says(LAYER_7):
         heads = printed.walked_heads(plan.setting, plan.says(SCORE_RANGE))
     else:
@@ -228,7 +228,7 @@ def _block_5(plan: Plan) -> BlockPlan:
     return BlockPlan(heads, (next_fraction(reg("walked"), "target"),))
 
 
-def _block_6(plan: Plan) -> BlockPlan:
+def _block_6(plan: BlockNames) -> BlockPlan:
     head = match(
         "father",
         (pair("current", "current"),),
@@ -252,7 +252,7 @@ def _block_6(plan: Plan) -> BlockPlan:
     )
 
 
-def _next_head(plan: Plan, name: str, target: str, number: int) -> Head:
+def _next_head(plan: BlockNames, name: str, target: str, number: int) -> Head:
     next_ = f"next{number}"
     reads = {next_: reg("other"), squared(next_): reg(squared("other")), f"count{number}": reg("edge_count")}
     return match_next(
@@ -267,7 +267,7 @@ def _next_head(plan: Plan, name: str, target: str, number: int) -> Head:
     )
 
 
-def _block_7(plan: Plan) -> BlockPlan:
+def _block_7(plan: BlockNames) -> BlockPlan:
     head = _next_head(plan, "next edge", "target", 1)
     step = Fraction(1) / plan.resolution
     edges_left = reg("walked") - reg("count1")  # at least one step if there is a next edge, otherwise 0
@@ -284,7 +284,7 @@ def _block_7(plan: Plan) -> BlockPlan:
     return BlockPlan((head,), gadgets)
 
 
-def _block_8(plan: Plan) -> BlockPlan:
+def _block_8(plan: BlockNames) -> BlockPlan:
     head = _next_head(plan, "edge after the next", "target2", 2)
     scale = plan.resolution
     # At least 1 if next1 is the father and there is an edge after it, otherwise not positive.
@@ -292,7 +292,7 @@ def _block_8(plan: Plan) -> BlockPlan:
     return BlockPlan((head,), _choice(plan, "next2", another))
 
 
-def _choice(plan: Plan, second: str, another: Affine) -> tuple[Gadget, ...]:
+def _choice(plan: BlockNames, second: str, another: Affine) -> tuple[Gadget, ...]:
     """Wires next := candidate1; the father if that is 0; `second` if that is the father and `another` ≥ 1, else ≤ 0."""
     gadgets = []
     for of in (register, squared):
@@ -311,7 +311,7 @@ def _choice(plan: Plan, second: str, another: Affine) -> tuple[Gadget, ...]:
     return (*gadgets, Gadget("next is neither the father nor 0", tuple(units)))
 
 
-def _block_9(plan: Plan) -> BlockPlan:
+def _block_9(plan: BlockNames) -> BlockPlan:
     head = match(
         "seen before",
         (pair("current", "next"),),
@@ -322,7 +322,7 @@ def _block_9(plan: Plan) -> BlockPlan:
     return BlockPlan((head,), tuple(_output(plan)))
 
 
-def _output(plan: Plan) -> list[Gadget]:
+def _output(plan: BlockNames) -> list[Gadget]:
     """Returns what the last feed-forward writes over the embedding registers, where the tied output head reads it."""
     n, layout = plan.n, plan.layout
     word_registers = ["vertex", *([] if plan.says(TIED_HEAD) else [squared("vertex")]), *layout.specials]

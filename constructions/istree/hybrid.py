@@ -43,7 +43,7 @@ from constructions.istree.graphs import PAPER, Graph
 from constructions.istree.words import scale_constants
 from constructions.models.construction import Construction, Derived, lead_of, numbers_of
 from constructions.models.model import NOTHING, Ids, Planned
-from constructions.models.program import NUMBER, Rule, Words, Write, back, decide, window
+from constructions.models.program import NUMBER, Words, Write, WriteRule, back, decide, window
 from constructions.parts.gadgets.indicator import indicator
 from constructions.parts.gadgets.product import square
 from constructions.parts.heads.copy import position_square_precision
@@ -180,20 +180,20 @@ def _heads(setting: Setting, printed: frozenset[str]) -> Iterator[Head]:
     yield match("record of the edge gone up", pairs, {"edge": reg("position")}, setting)
 
 
-def _rules() -> Iterator[Rule]:
+def _rules() -> Iterator[WriteRule]:
     """Yields the rules that say which token stands next within a frame."""
     number = reg(NUMBER)
     at_first_vertex, at_first_base = back(JOINT, 2) + back(START, 1), back(JOINT, 3) + back(START, 2)
-    yield Rule("the vertex again", (total(map(reg, MARKS)),), Write(back(NUMBER, 3), VERTEX))
-    yield Rule("down to the next vertex", (back(DOWN, 1),), Write(reg("next"), VERTEX))
-    yield Rule("base 1, after down or at the start", (back(DOWN, 2) + at_first_vertex,), Write(ONE, PLACE))
-    yield Rule("up to the father", (back(UP, 1),), Write(reg("father"), VERTEX))
-    yield Rule("base: the edge gone up", (back(UP, 2),), Write(reg("edge"), PLACE))
-    yield Rule("base: the edge to the father", (back(PASS, 1),), Write(reg("found"), PLACE))
-    yield Rule("the same base", (back(FURTHER, 1),), Write(back(NUMBER, 3), PLACE))
+    yield WriteRule("the vertex again", (total(map(reg, MARKS)),), Write(back(NUMBER, 3), VERTEX))
+    yield WriteRule("down to the next vertex", (back(DOWN, 1),), Write(reg("next"), VERTEX))
+    yield WriteRule("base 1, after down or at the start", (back(DOWN, 2) + at_first_vertex,), Write(ONE, PLACE))
+    yield WriteRule("up to the father", (back(UP, 1),), Write(reg("father"), VERTEX))
+    yield WriteRule("base: the edge gone up", (back(UP, 2),), Write(reg("edge"), PLACE))
+    yield WriteRule("base: the edge to the father", (back(PASS, 1),), Write(reg("found"), PLACE))
+    yield WriteRule("the same base", (back(FURTHER, 1),), Write(back(NUMBER, 3), PLACE))
     begins = back(DOWN, 3) + back(UP, 3) + back(PASS, 2) + at_first_base
-    yield Rule("target after a new base", (begins,), Write(number + 1, PLACE))
-    yield Rule("target twice as far", (back(FURTHER, 2),), Write(2 * back(NUMBER, 3) - number, PLACE))
+    yield WriteRule("target after a new base", (begins,), Write(number + 1, PLACE))
+    yield WriteRule("target twice as far", (back(FURTHER, 2),), Write(2 * back(NUMBER, 3) - number, PLACE))
 
 
 def _output(n: int, printed: frozenset[str]) -> Iterator[Gadget]:
@@ -267,7 +267,7 @@ GLOSSARY: Mapping[str, str] = {
 
 
 @dataclass(frozen=True)
-class Hybrid(IsTreeModel):
+class IsTreeHybrid(IsTreeModel):
     """The hybrid RNN, for the token layout of the paper."""
 
     prompt_registers = ("self", "other")
@@ -358,4 +358,4 @@ class Hybrid(IsTreeModel):
             text += [f"@{base}", f"@{base + 1}"]
 
 
-HYBRID = Hybrid()
+HYBRID = IsTreeHybrid()

@@ -41,7 +41,7 @@ from constructions.models.construction import Construction, Derived
 from constructions.models.model import NOTHING, Ids, Planned
 from constructions.parts.gadgets.indicator import indicator
 from constructions.parts.gadgets.threshold import threshold
-from constructions.parts.heads.match import Pair, pair
+from constructions.parts.heads.match import RegisterPair, pair
 from constructions.parts.heads.match_last import Scale, places
 from constructions.parts.heads.tight import single
 from constructions.wiring.affine import Affine, Number, as_affine, reg
@@ -77,7 +77,7 @@ class _Plan:
 
 
 def most_places(n: int, layout: TokenLayout) -> int:
-    """Returns K: how many positions are told apart, rounded up to few digits."""
+    """Returns K, the number of positions that the weights can distinguish, rounded up to few digits."""
     most = 5 * n if layout.end_of_prompt is None else sequence_length(n)
     step = 1 << max(0, most.bit_length() - PLACE_DIGITS)
     return -(-most // step) * step
@@ -168,7 +168,7 @@ def _block_2(plan: _Plan) -> BlockPlan:
         (flag,) = end.values()
         reads = {"prompt_end": reg("place"), "after_prompt": flag}
         u, one = scale.unit, reg("one")
-        sought = (Pair(u * flag, u * one, u * u * flag, u * u * one),)
+        sought = (RegisterPair(u * flag, u * one, u * u * flag, u * u * one),)
         heads.append(scale.match("end of prompt", sought, reads, prefer="first"))
     return BlockPlan(tuple(heads), (_records(plan), _chain(plan)))
 
@@ -241,11 +241,11 @@ def _block_3(plan: _Plan) -> BlockPlan:
 def _block_4(plan: _Plan) -> BlockPlan:
     scale = plan.scale
 
-    def behind(name: str, edge: str, into: str) -> Head:
+    def edge_head(name: str, edge: str, into: str) -> Head:
         sought = (pair("self", "current"), pair("before", edge))
         return scale.match(name, sought, _read(**{into: "other"}))
 
-    heads = (behind("next edge", "goal", "next1"), behind("edge after the father's", "father", "past"))
+    heads = (edge_head("next edge", "goal", "next1"), edge_head("edge after the father's", "father", "past"))
     up_again = scale.whole(reg("next1") - reg("father"))
     gadgets = [
         part

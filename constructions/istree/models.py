@@ -8,12 +8,12 @@ from constructions.istree.base import IsTreeModel
 from constructions.istree.graphs import LAYOUTS, PAPER
 from constructions.istree.hybrid import HYBRID
 from constructions.istree.rag import RAG
-from constructions.istree.transformer import Transformer
+from constructions.istree.transformer import TourTransformer
 from constructions.models.door import LARGEST_N, Door
 from precision.format import Discipline
 
 MODELS: Mapping[tuple[str, str], IsTreeModel] = {
-    **{("transformer", layout.name): Transformer(layout) for layout in LAYOUTS.values()},
+    **{("transformer", layout.name): TourTransformer(layout) for layout in LAYOUTS.values()},
     ("rag", PAPER.name): RAG,
     ("hybrid", PAPER.name): HYBRID,
 }

@@ -27,10 +27,10 @@ from dataclasses import dataclass
 from constructions.istree.base import IsTreeModel
 from constructions.istree.graphs import PAPER, Graph
 from constructions.istree.searches import FINDINGS as OF_SEARCHES
-from constructions.istree.searches import Ref, Search, Searches, U, V, searches
+from constructions.istree.searches import Ref, Searches, SearchWords, U, V, searches
 from constructions.models.construction import Construction, Derived, numbers_of
 from constructions.models.model import NOTHING, Ids, Planned
-from constructions.models.program import NUMBER, Rule, Words, Write, back, decide, window
+from constructions.models.program import NUMBER, Words, Write, WriteRule, back, decide, window
 from constructions.models.search import END_SEARCH, FAILED, START_SEARCH
 from constructions.parts.gadgets.indicator import indicator
 from constructions.parts.recurrences.running_sum import running_sum
@@ -82,72 +82,72 @@ def _mark(ago: int) -> Affine:
     return back(RECORD, ago) + back(RETURN, ago)
 
 
-def _heads(plan: Searches) -> Iterator[Rule]:
+def _heads(plan: Searches) -> Iterator[WriteRule]:
     """Yields the heads of turns, and the verdict."""
     root, unrecorded = Write(as_affine(1), VERTEX), 1 - reg(RECORDS)
-    yield Rule("the root", (unrecorded, back(PAPER.joint, 1) + reg(PAPER.start)), root)
-    yield Rule("the root's record: its mark", (unrecorded, back(PAPER.joint, 2) + back(PAPER.start, 1)), RECORD)
-    yield Rule("the root's record: its vertex", (reg(RECORD), back(PAPER.joint, 3) + back(PAPER.start, 2)), root)
+    yield WriteRule("the root", (unrecorded, back(PAPER.joint, 1) + reg(PAPER.start)), root)
+    yield WriteRule("the root's record: its mark", (unrecorded, back(PAPER.joint, 2) + back(PAPER.start, 1)), RECORD)
+    yield WriteRule("the root's record: its vertex", (reg(RECORD), back(PAPER.joint, 3) + back(PAPER.start, 2)), root)
 
     size = len(plan.record)
     unknown = (plan.record.began(size + 2), back(FAILED, 1), back(END_SEARCH, size + 5))
-    yield Rule("a new vertex: its mark", unknown, RECORD)
-    yield Rule("a new vertex", (plan.record.began(size + 3), reg(RECORD)), _vertex(size + 5))
+    yield WriteRule("a new vertex: its mark", unknown, RECORD)
+    yield WriteRule("a new vertex", (plan.record.began(size + 3), reg(RECORD)), _vertex(size + 5))
     for name, search in _neighbours(plan):
         size = len(search)
-        yield Rule(f"no {name} neighbour: the mark", (search.began(size + 2), back(FAILED, 1)), RETURN)
-        yield Rule(f"no {name} neighbour: the father", (search.began(size + 3), reg(RETURN)), _vertex(size + 5))
+        yield WriteRule(f"no {name} neighbour: the mark", (search.began(size + 2), back(FAILED, 1)), RETURN)
+        yield WriteRule(f"no {name} neighbour: the father", (search.began(size + 3), reg(RETURN)), _vertex(size + 5))
 
     ended = (back(RETURN, 1), reg(NOWHERE))
-    yield Rule("a turn at a new vertex", (back(RECORD, 1),), START_SEARCH)
-    yield Rule("a turn at a vertex again", (back(RETURN, 1), 1 - reg(NOWHERE)), START_SEARCH)
-    yield Rule("the end, every vertex recorded", (*ended, reg(ALL_RECORDED)), PAPER.yes)
-    yield Rule("the end, a vertex missing", (*ended, 1 - reg(ALL_RECORDED)), PAPER.no)
+    yield WriteRule("a turn at a new vertex", (back(RECORD, 1),), START_SEARCH)
+    yield WriteRule("a turn at a vertex again", (back(RETURN, 1), 1 - reg(NOWHERE)), START_SEARCH)
+    yield WriteRule("the end, every vertex recorded", (*ended, reg(ALL_RECORDED)), PAPER.yes)
+    yield WriteRule("the end, a vertex missing", (*ended, 1 - reg(ALL_RECORDED)), PAPER.no)
 
 
-def _neighbours(plan: Searches) -> tuple[tuple[str, Search], tuple[str, Search]]:
+def _neighbours(plan: Searches) -> tuple[tuple[str, SearchWords], tuple[str, SearchWords]]:
     return ("first", plan.first), ("next", plan.next)
 
 
-def _choices(plan: Searches) -> Iterator[Rule]:
+def _choices(plan: Searches) -> Iterator[WriteRule]:
     """Yields the rules at <StartSearch>: each writes the first token of a search."""
     start, size = reg(START_SEARCH), len(plan.father)
-    yield Rule("search for the father", (start, _mark(2)), plan.father.first)
+    yield WriteRule("search for the father", (start, _mark(2)), plan.father.first)
     father_result = (start, plan.father.began(size + 2))
-    yield Rule("search for the first neighbour", (*father_result, back(RECORD, size + 5)), plan.first.first)
-    yield Rule("search for the next neighbour", (*father_result, back(RETURN, size + 5)), plan.next.first)
+    yield WriteRule("search for the first neighbour", (*father_result, back(RECORD, size + 5)), plan.first.first)
+    yield WriteRule("search for the next neighbour", (*father_result, back(RETURN, size + 5)), plan.next.first)
     for (name, search), is_father in zip(_neighbours(plan), (FIRST_IS_FATHER, NEXT_IS_FATHER), strict=True):
         neighbour_result = (start, search.began(len(search) + 2))
-        yield Rule(
+        yield WriteRule(
             f"the {name} neighbour is the father: search on", (*neighbour_result, reg(is_father)), plan.next.first
         )
-        yield Rule(
+        yield WriteRule(
             f"the {name} neighbour is not: search for a record",
             (*neighbour_result, 1 - reg(is_father)),
             plan.record.first,
         )
 
 
-def _results(plan: Searches) -> Iterator[Rule]:
+def _results(plan: Searches) -> Iterator[WriteRule]:
     """Yields the rules at the result of a search."""
     size, failed = len(plan.father), reg(FAILED)
-    yield Rule("the father is known", (plan.father.began(size + 1), _mark(size + 4)), START_SEARCH)
+    yield WriteRule("the father is known", (plan.father.began(size + 1), _mark(size + 4)), START_SEARCH)
     for name, search in _neighbours(plan):
         here = search.began(len(search) + 1)
-        yield Rule(f"a {name} neighbour", (here, 1 - failed), START_SEARCH)
-        yield Rule(f"no {name} neighbour: the vertex", (here, failed), _vertex(2 + search.last_vertex))
+        yield WriteRule(f"a {name} neighbour", (here, 1 - failed), START_SEARCH)
+        yield WriteRule(f"no {name} neighbour: the vertex", (here, failed), _vertex(2 + search.last_vertex))
     size = len(plan.record)
     here, behind_neighbour = plan.record.began(size + 1), back(END_SEARCH, size + 4)
     father = _vertex(size + 5 + plan.next.last_vertex)
-    yield Rule("a new vertex: its father", (here, behind_neighbour, failed), father)
-    yield Rule("a cycle", (here, behind_neighbour, 1 - failed), PAPER.no)
+    yield WriteRule("a new vertex: its father", (here, behind_neighbour, failed), father)
+    yield WriteRule("a cycle", (here, behind_neighbour, 1 - failed), PAPER.no)
 
 
-def _spelling(plan: Searches) -> Iterator[Rule]:
+def _spelling(plan: Searches) -> Iterator[WriteRule]:
     """Yields the other tokens of each search."""
     size = len(plan.father)
     turn, again = 3 + plan.father.last_vertex, 3 + plan.next.last_vertex
-    places: dict[Search, Mapping[Ref, tuple[int, int]]] = {
+    places: dict[SearchWords, Mapping[Ref, tuple[int, int]]] = {
         plan.father: {V: (1, 1)},
         plan.record: {V: (1, 1)},
         plan.first: {V: (turn, turn)},
@@ -157,25 +157,25 @@ def _spelling(plan: Searches) -> Iterator[Rule]:
         yield from _spell(search, vertices, size + 5)
 
 
-def _spell(search: Search, vertices: Mapping[Ref, tuple[int, int]], head: int) -> Iterator[Rule]:
+def _spell(search: SearchWords, vertices: Mapping[Ref, tuple[int, int]], head: int) -> Iterator[WriteRule]:
     """Yields the other tokens. vertices: how long before <StartSearch> each stands, early or late in a turn. head: its mark."""
     spelled: dict[Ref, int] = {}
     for j, item in enumerate(search.script[1:], start=1):
         here, name = search.began(j - 1), f"{search.first} … token {j + 1}"
         if isinstance(item, str):
-            yield Rule(f"{name}: {item}", (here,), item)
+            yield WriteRule(f"{name}: {item}", (here,), item)
         elif item in spelled:
-            yield Rule(f"{name}: {item.value} again", (here,), _vertex(j - 1 - spelled[item]))
+            yield WriteRule(f"{name}: {item.value} again", (here,), _vertex(j - 1 - spelled[item]))
         else:
             early, late = vertices[item]
             if early == late:
-                yield Rule(f"{name}: {item.value}", (here,), _vertex(early + j))
+                yield WriteRule(f"{name}: {item.value}", (here,), _vertex(early + j))
             else:
                 returned = back(RETURN, head + j)
-                yield Rule(f"{name}: {item.value} of the turn's head", (here, returned), _vertex(early + j))
-                yield Rule(f"{name}: {item.value}, the father", (here, 1 - returned), _vertex(late + j))
+                yield WriteRule(f"{name}: {item.value} of the turn's head", (here, returned), _vertex(early + j))
+                yield WriteRule(f"{name}: {item.value}, the father", (here, 1 - returned), _vertex(late + j))
             spelled[item] = j
-    yield Rule(f"{search.first} … end", (search.began(len(search) - 1),), END_SEARCH)
+    yield WriteRule(f"{search.first} … end", (search.began(len(search) - 1),), END_SEARCH)
 
 
 BLOCKS: Mapping[int, str] = {
@@ -203,7 +203,7 @@ GLOSSARY: Mapping[str, str] = {
 
 
 @dataclass(frozen=True)
-class Rag(IsTreeModel):
+class IsTreeRag(IsTreeModel):
     """The Linear RNN that searches, for the token layout of the paper."""
 
     searches = True
@@ -285,4 +285,4 @@ class Rag(IsTreeModel):
             before, v = v, walked
 
 
-RAG = Rag()
+RAG = IsTreeRag()

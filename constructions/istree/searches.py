@@ -73,7 +73,7 @@ Script = tuple[str | Ref, ...]
 
 
 @dataclass(frozen=True)
-class Search:
+class SearchWords:
     """What is written between <StartSearch> and <EndSearch>. The first token occurs once, and in no other script."""
 
     script: Script
@@ -92,7 +92,7 @@ class Search:
         return self.script[::-1].index(V)
 
     def began(self, ago: int) -> Affine:
-        """Returns a form: 1 if the first token was written so many tokens ago, else 0."""
+        """Returns the form that is 1 if the search's first token was written so many tokens ago, else 0."""
         return back(self.first, ago)
 
 
@@ -100,10 +100,10 @@ class Search:
 class Searches:
     """Those of one variant."""
 
-    father: Search
-    record: Search
-    first: Search
-    next: Search
+    father: SearchWords
+    record: SearchWords
+    first: SearchWords
+    next: SearchWords
 
     @property
     def pieces(self) -> tuple[str, ...]:
@@ -125,13 +125,13 @@ def searches(printed: frozenset[str]) -> Searches:
     return Searches(
         father=_record(FATHER_SPACES.id in printed),
         record=_record(RECORD_SPACES.id in printed),
-        first=Search((flags + around, *neighbour)),
-        next=Search((*edge, skip + around, *neighbour)),
+        first=SearchWords((flags + around, *neighbour)),
+        next=SearchWords((*edge, skip + around, *neighbour)),
     )
 
 
-def _record(spaceless: bool) -> Search:
-    return Search((r"\b(\S+)\b -\b" if spaceless else r"(?x)(\d+)\s-\s", V, r"\b"))
+def _record(spaceless: bool) -> SearchWords:
+    return SearchWords((r"\b(\S+)\b -\b" if spaceless else r"(?x)(\d+)\s-\s", V, r"\b"))
 
 
 def _neighbour(spaceless: bool, two: bool) -> tuple[str, Script]:

@@ -14,7 +14,7 @@ from fractions import Fraction
 
 from constructions.istree import words
 from constructions.istree.base import IsTreeModel, TourModel
-from constructions.istree.blocks import EDGE_COUNT, LAYER_7, TIED_HEAD, Plan, blocks_of, embedding_of
+from constructions.istree.blocks import EDGE_COUNT, LAYER_7, TIED_HEAD, BlockNames, blocks_of, embedding_of
 from constructions.istree.graphs import sequence_length
 from constructions.istree.lean import Lean
 from constructions.models.construction import Construction, Derived
@@ -35,7 +35,7 @@ FINDING_IDS = tuple(finding.id for finding in FINDINGS)
 
 
 @dataclass(frozen=True)
-class Transformer(TourModel):
+class TourTransformer(TourModel):
     """The Transformer of nine blocks; in the variant `lean`, our own one of five."""
 
     prompt_registers = ("count", "self", "other", "edge_count")
@@ -51,8 +51,8 @@ class Transformer(TourModel):
     )
     block_texts = words.BLOCKS
 
-    def of(self, variant: str) -> IsTreeModel:
-        super().of(variant)
+    def in_variant(self, variant: str) -> IsTreeModel:
+        super().in_variant(variant)
         return Lean(self.layout) if variant == "lean" else self
 
     def least_precision(self, n: int, discipline: Discipline = Discipline.FUSED, printed: Ids = NOTHING) -> int:
@@ -71,14 +71,14 @@ class Transformer(TourModel):
         return fused if discipline is Discipline.FUSED else fused + 4 * (n.bit_length() + 1)
 
     def plan(self, n: int, fmt: Format, printed: Ids = NOTHING, listed: int | None = None) -> Planned:
-        plan = Plan(self.setting(n, fmt), self.layout, printed)
+        plan = BlockNames(self.setting(n, fmt), self.layout, printed)
         return embedding_of(plan, n if listed is None else listed), blocks_of(plan)
 
     def constants(self, setting: Setting, printed: Ids) -> Sequence[Derived]:
-        return words.constants(setting, Plan(setting, self.layout, printed).resolution, printed)
+        return words.constants(setting, BlockNames(setting, self.layout, printed).resolution, printed)
 
     def narrate(self, values: Mapping[str, Fraction], produced: str, verdict: str) -> str:
         return words.narrate(values, produced, verdict)
 
 
-TRANSFORMER = Transformer()
+TRANSFORMER = TourTransformer()

@@ -14,16 +14,16 @@ from constructions.language.passes.gates import gadgets_of
 from constructions.language.passes.heads import heads_of, recurrences_of
 from constructions.language.passes.output import output_gadgets
 from constructions.language.passes.registers import assign_registers, embedded_forms
-from constructions.language.passes.requirements import Block, Requirements
+from constructions.language.passes.requirements import BlockWork, Requirements
 from constructions.language.passes.schedule import pinned_atom, schedule_values
 from constructions.language.program import NotCompiled, Program
-from constructions.language.weights import Weights
+from constructions.language.weights import ProgramWeights
 from constructions.wiring.part import Setting
 from constructions.wiring.plan import BlockPlan
 from precision.format import Discipline, fixed_point
 
 
-class Compiler(Weights):
+class Compiler(ProgramWeights):
     """One program for one n, which may be a symbol. Raises NotCompiled for what the architecture cannot do, with the reason.
 
     leading: whether numbers are bounded as for n rounded up to its first digits, as p is derived.
@@ -40,7 +40,7 @@ class Compiler(Weights):
         schedule = schedule_values(facts, embedded_forms(facts), pins, rules, signed)
         self.registers = registers = assign_registers(facts, program.names, schedule)
         self.blocks = {
-            number: Block(
+            number: BlockWork(
                 heads_of(schedule, registers, pins, number),
                 gadgets_of(schedule, registers, number),
                 recurrences_of(schedule, registers, number),
@@ -49,7 +49,7 @@ class Compiler(Weights):
         }
         output = output_gadgets(facts, schedule, registers, self.embedding(1).registers[:-1], signed)
         last = self.blocks[schedule.depth]
-        self.blocks[schedule.depth] = Block(last.heads, (*last.gadgets, *output), last.units)
+        self.blocks[schedule.depth] = BlockWork(last.heads, (*last.gadgets, *output), last.units)
         self.needs = {registers.label(need.label, need.terms): need.value for need in schedule.needs}
         self.depth, self.meanings = schedule.depth, registers.meanings
 

@@ -17,7 +17,7 @@ from constructions.language.functions import FunctionError, report_failures, tex
 from constructions.language.model import SIZE_OF_EXAMPLES, ProgramModel
 from constructions.language.program import Program
 from constructions.language.values import START
-from constructions.language.weights import Weights
+from constructions.language.weights import ProgramWeights
 from constructions.models.building import format_of
 from constructions.wiring.affine import Affine
 from constructions.wiring.part import Setting
@@ -50,7 +50,7 @@ class HandWired(ProgramModel):
         if odd:
             raise ValueError(f"the meaning of a register is text, not {odd[0]!r}")
 
-    def weights(self, n: Any) -> Weights:
+    def weights(self, n: Any) -> ProgramWeights:
         return _ByHand(self, n)
 
     @property
@@ -79,7 +79,7 @@ class HandWired(ProgramModel):
         return {**words, **dict.fromkeys(only_said, "an answer: the output writes it"), **self.meanings}
 
 
-class _ByHand(Weights):
+class _ByHand(ProgramWeights):
     """The weights of such a model for one n."""
 
     def __init__(self, model: HandWired, n: Any) -> None:

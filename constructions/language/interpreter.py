@@ -103,8 +103,8 @@ class Input:
                 return values[0] if len(values) == 1 else Fraction(sum(values)) / max(len(values), 1)
         raise TypeError(f"no atom: {atom}")
 
-    def said(self, answer: Answer, k: int) -> str:
-        """Returns the word that is said at position k."""
+    def word_at(self, answer: Answer, k: int) -> str:
+        """Returns the word that the program outputs at position k."""
         word, number = self.spoken(answer, k)
         return str(number) if word in self.numbers else word
 

@@ -18,13 +18,13 @@ from constructions.language.program import ARCHITECTURES, NotCompiled, Program, 
 from constructions.language.prompts import drawn_prompt, every_prompt, wrong_with
 from constructions.language.texts import Piece
 from constructions.language.values import START
-from constructions.language.weights import Weights
+from constructions.language.weights import ProgramWeights
 from constructions.models.building import format_of
 from constructions.models.construction import Construction, Derived, lead_of, numbers_of
 from constructions.models.door import LARGEST_N, Door
-from constructions.models.model import NOTHING, Domain, Ids, Model, Planned, Said
+from constructions.models.model import NOTHING, Ids, Model, Planned, PromptDomain, RunAnswer
 from constructions.models.request import Request, Run
-from constructions.models.search import END_SEARCH, Search
+from constructions.models.search import END_SEARCH, SearchTool
 from constructions.wiring.numbered import Family
 from constructions.wiring.part import Setting
 from constructions.wiring.wired import Wired
@@ -55,7 +55,7 @@ class ProgramModel(Model[Prompt, str]):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.program.name})"
 
-    def weights(self, n: Any) -> Weights:
+    def weights(self, n: Any) -> ProgramWeights:
         """Returns the weights for n, which may be a symbol. Raises NotCompiled, and says which architecture can do it."""
         try:
             return Compiler(self.program, n)
@@ -133,7 +133,7 @@ class ProgramModel(Model[Prompt, str]):
         guess = [
             wired.token[word] for word in (*expected, *([program.stop] if program.stop else ())) if word in wired.token
         ]
-        respond = Search(wired.vocabulary) if END_SEARCH in program.texts.words else no_response
+        respond = SearchTool(wired.vocabulary) if END_SEARCH in program.texts.words else no_response
         return Request(wired, wired.tokens([START, *given.tokens]), stop, thought + 1, guess, respond)
 
     def tried(self, wired: Wired) -> Iterator[Request]:
@@ -248,19 +248,19 @@ class ProgramModel(Model[Prompt, str]):
             if prompt.least_n <= wired.n:
                 yield self.request(wired, prompt)
 
-    def said(self, run: Run, answer: str) -> Said:
-        """Returns the answer, and the chain of thought before it: none, if all that was said is the answer."""
-        return Said([] if self.program.answer is None else self.words(run), answer)
+    def run_answer(self, run: Run, answer: str) -> RunAnswer:
+        """Returns the answer and the chain of thought before it, which is empty if every word belongs to the answer."""
+        return RunAnswer([] if self.program.answer is None else self.words(run), answer)
 
     def particulars(self) -> Mapping[str, object]:
         return {"model": self.model}
 
-    def domain(self, wired: Wired) -> Domain:
+    def domain(self, wired: Wired) -> PromptDomain:
         pieces, n = self.program.texts.prompt, wired.n
         prompt = START + "".join(_pattern(piece, n) for piece in pieces)
         least = 1 + sum(piece.least for piece in pieces)
         sentence = f"A prompt is {START} and {', then '.join(_sentence(piece, n) for piece in pieces)}."
-        return Domain(sentence, prompt, (least, 1 + sum(piece.most(n) for piece in pieces)))
+        return PromptDomain(sentence, prompt, (least, 1 + sum(piece.most(n) for piece in pieces)))
 
     def most_produced(self, wired: Wired) -> int:
         thought: int = sum(piece.most(wired.n) for piece in self.program.texts.thought)

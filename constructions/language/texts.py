@@ -134,7 +134,7 @@ def optional(piece: Piece | str) -> Piece:
 
 
 def as_piece(piece: Piece | str) -> Piece:
-    """Returns the piece; a word stands for itself. Raises ValueError for what is neither."""
+    """Returns a word as a piece, a piece unchanged. Raises ValueError for any other object."""
     if not isinstance(piece, str | Piece):
         raise ValueError(f"a text is made of words and pieces, such as some(numbers()), not of {piece!r}")
     return words(piece) if isinstance(piece, str) else piece

@@ -15,7 +15,7 @@ from precision.format import Discipline, Format
 ONE_REGISTER, FIRST, IS_NUMBER, NUMBER, POSITION = "one", "first", "is_number", "number", "position"
 
 
-class Weights:
+class ProgramWeights:
     """Those of one program for one n, which may be a symbol."""
 
     def __init__(self, program: Program, n: Bound) -> None:

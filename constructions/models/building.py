@@ -23,7 +23,7 @@ def chosen_of(findings: Sequence[Finding], printed: Iterable[str]) -> frozenset[
 
 
 def format_of(least: int, precision_bits: int | None, what: str) -> Format:
-    """R_p at the least p for `what`, or at the one asked for. Raises ValueError if that is even or too small."""
+    """Returns R_p at the least p for `what`, or at `precision_bits`. Raises ValueError if p is even or too small."""
     bits = least if precision_bits is None else precision_bits
     fmt = fixed_point(bits)
     if bits < least:

@@ -37,7 +37,7 @@ class Unmet:
 
 
 def check_run(wired: Wired, tokens: Sequence[int]) -> list[Unmet]:
-    """Returns each need that these tokens break, at the first position where they do; none if all heads have what they need.
+    """Returns each need of a head that these tokens break, with the first position where they do.
 
     Only what stands in these tokens is looked at: a run proves no need. Raises BeyondBound.
     """

@@ -64,11 +64,11 @@ class Door:
         most = self.options.get(name)
         if isinstance(value, int) and most is not None and abs(value) > most:
             beyond = f"above {most:,}, the largest that is wired here" if value > 0 else "below 0"
-            raise ValueError(f"{name} = {shown(value)} is {beyond}")
+            raise ValueError(f"{name} = {show_number(value)} is {beyond}")
 
 
-def shown(number: int) -> str:
-    """Returns a number in a message. Python refuses to write one of thousands of digits."""
+def show_number(number: int) -> str:
+    """Returns a number as messages show it; a very long one by its bit length, since Python refuses to print it."""
     bits = number.bit_length()
     return f"{number:,}" if bits <= LONGEST_BITS else f"a number of {bits:,} bits"
 

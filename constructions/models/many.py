@@ -29,7 +29,7 @@ def run_together(requests: Sequence[Request], device: str = "cpu") -> Iterator[R
             else:
                 runs[place] = request.run(find_engine("auto"))
         for places in by_model.values():
-            together = decode_together([chunk[place].asked() for place in places], device)
+            together = decode_together([chunk[place].decoding() for place in places], device)
             runs |= {place: chunk[place].run_of(decoded) for place, decoded in zip(places, together, strict=True)}
         yield from (runs[place] for place in range(len(chunk)))
 

@@ -26,7 +26,7 @@ Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True)
-class Said:
+class RunAnswer:
     """What a run said. more: what only this construction says of its runs, as in its JSON."""
 
     chain_of_thought: Sequence[str]
@@ -35,7 +35,7 @@ class Said:
 
 
 @dataclass(frozen=True)
-class Domain:
+class PromptDomain:
     """The prompts that a model is for, as a sentence and as data.
 
     prompt: a regular expression in the syntax of Python's `re`. It fits the whole of a prompt, its words joined by single spaces;
@@ -76,8 +76,8 @@ class Model(ABC, Generic[Input, Answer]):
     def constants(self, setting: Setting, printed: Ids) -> Sequence[Derived]:
         """Returns the constants of the weights."""
 
-    def of(self, variant: str) -> Model[Input, Answer]:
-        """This model in another wiring. Raises ValueError for a variant that there is not."""
+    def in_variant(self, variant: str) -> Model[Input, Answer]:
+        """Returns this model as wired in a variant. Raises ValueError if it has no such variant."""
         about = self.construction
         if variant not in about.variants:
             raise ValueError(
@@ -129,13 +129,13 @@ class Model(ABC, Generic[Input, Answer]):
         *,
         forced: bool = False,
     ) -> Format:
-        """R_p at the least p, or at the one asked for. Raises ValueError if that is even, or too small where it matters."""
+        """Returns R_p at the least p, or at `precision_bits`. Raises ValueError if p is even, or too small and not `forced`."""
         least = self.least_precision(n, discipline, printed)
         bits = least if precision_bits is None else precision_bits
         return format_of(0 if forced or SCORE_RANGE.id in printed else least, bits, self.what(n, discipline))
 
     def put_back(self, printed: Iterable[str]) -> Ids:
-        """Returns the ids of the findings to put back to print. Raises ValueError for one that there is not."""
+        """Returns the ids of the findings to build as printed. Raises ValueError for an unknown one."""
         return chosen_of(self.construction.findings, printed)
 
     def build(
@@ -192,7 +192,7 @@ class Model(ABC, Generic[Input, Answer]):
 
     @abstractmethod
     def judge(self, given: Input, run: Run, answer: Answer) -> str:
-        """Returns what is wrong with what was read from a run, in a sentence; "" if it holds up."""
+        """Returns a sentence on what is wrong with a run's answer; "" if it is right."""
 
     # Callers
 
@@ -211,18 +211,18 @@ class Model(ABC, Generic[Input, Answer]):
 
     @abstractmethod
     def examples(self, wired: Wired, given: Input | None = None) -> Iterator[Request]:
-        """Inputs to show beside the weights. given: one that was asked about, or None."""
+        """Yields requests to show beside the weights as examples. given: an input that the user asked about, or None."""
 
     @abstractmethod
-    def said(self, run: Run, answer: Answer) -> Said:
-        """Returns what a run said."""
+    def run_answer(self, run: Run, answer: Answer) -> RunAnswer:
+        """Returns the answer of a run and the words before it, as documents have them."""
 
     @abstractmethod
     def particulars(self) -> Mapping[str, object]:
         """Returns what tells it from other models of this construction."""
 
     @abstractmethod
-    def domain(self, wired: Wired) -> Domain:
+    def domain(self, wired: Wired) -> PromptDomain:
         """Returns the prompts that these weights are for."""
 
     def most_produced(self, wired: Wired) -> int | None:

@@ -22,7 +22,7 @@ from functools import cached_property
 from constructions.parts.recurrences.recent import recent
 from constructions.wiring.affine import Affine, as_affine, reg, total
 from constructions.wiring.numbered import Family, Numbered, Powers
-from constructions.wiring.register import Past, kept, register, squared
+from constructions.wiring.register import Past, register, register_before, squared
 from constructions.wiring.wire import BlockPlan, Embedding, Gadget, LinearUnit, Unit, constant
 
 NUMBER, SQUARE, POSITION = "number", squared("number"), "position"
@@ -94,7 +94,7 @@ class Write:
 
 
 @dataclass(frozen=True)
-class Rule:
+class WriteRule:
     """If each form of `when` is 1, the next token is `write`. A form is 1 or an integer below: a register, or 1 − a register."""
 
     name: str
@@ -116,10 +116,10 @@ class Rule:
 
 def back(name: str, by: int) -> Affine:
     """Returns the register `name` of the token `by` tokens before the latest one."""
-    return reg(kept(name, by) if by else name)
+    return reg(register_before(name, by) if by else name)
 
 
-def decide(rules: Sequence[Rule], words: Words, *, idle: str = "") -> tuple[Gadget, ...]:
+def decide(rules: Sequence[WriteRule], words: Words, *, idle: str = "") -> tuple[Gadget, ...]:
     """Returns the last feed-forward: takes the latest token's own embedding away, and lets the rule that fires write the next
     one.
 

@@ -9,8 +9,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from constructions.engines import Asked, Decode, Decoded, Respond, Tick, no_response
-from constructions.wiring.wired import Spelled, Wired
+from constructions.engines import Decode, Decoded, Decoding, Respond, Tick, no_response
+from constructions.wiring.wired import SpelledTokens, Wired
 
 Tokens = NDArray[np.integer]
 
@@ -34,15 +34,15 @@ class Request:
         """Decodes greedily by an engine. Raises SearchError, and what the engine raises."""
         if not self.limit:
             return Run(self, np.zeros(0, np.int64), Decoded([], None, "reference"))
-        return self.run_of(decode(self.asked(tick)))
+        return self.run_of(decode(self.decoding(tick)))
 
-    def asked(self, tick: Tick = lambda length: None) -> Asked:
-        """Returns what an engine is asked."""
+    def decoding(self, tick: Tick = lambda length: None) -> Decoding:
+        """Returns the request as an engine takes it."""
         model, arithmetic = self.wired.model, self.wired.arithmetic
-        return Asked(model, arithmetic, self.prompt, self.stop, self.limit, self.guess, self.respond, tick)
+        return Decoding(model, arithmetic, self.prompt, self.stop, self.limit, self.guess, self.respond, tick)
 
     def run_of(self, decoded: Decoded) -> Run:
-        """Returns the run of which an engine says this."""
+        """Returns the run that an engine decoded."""
         produced = decoded.produced
         return Run(self, produced if isinstance(produced, np.ndarray) else np.array(produced, np.int64), decoded)
 
@@ -56,16 +56,16 @@ class Run:
     decoded: Decoded
 
     @cached_property
-    def prompt(self) -> Spelled:
+    def prompt(self) -> SpelledTokens:
         """The words of the prompt."""
         return self.request.wired.spelled(self.request.prompt)
 
     @cached_property
-    def produced(self) -> Spelled:
+    def produced(self) -> SpelledTokens:
         """The words after the prompt."""
         return self.request.wired.spelled(self.tokens)
 
     @cached_property
-    def words(self) -> Spelled:
+    def words(self) -> SpelledTokens:
         """The words of the whole sequence."""
-        return Spelled(self.request.wired.vocabulary, self.tokens, np.array(self.request.prompt, np.int64))
+        return SpelledTokens(self.request.wired.vocabulary, self.tokens, np.array(self.request.prompt, np.int64))

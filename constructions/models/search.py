@@ -30,7 +30,7 @@ class SearchError(ValueError):
 
 
 def retrieve(words: Sequence[str]) -> list[str]:
-    """RETRIEVE(S) for words that end with <EndSearch>: the words to append. Raises SearchError."""
+    """Returns the words to append after <EndSearch>, the last of `words`: RETRIEVE(S) of the paper. Raises SearchError."""
     if START_SEARCH not in words:
         raise SearchError(f"{END_SEARCH} without a {START_SEARCH} before it")
     start = len(words) - 1 - list(reversed(words)).index(START_SEARCH)
@@ -82,7 +82,7 @@ _search_short, _search_long = lru_cache(maxsize=1 << 15)(_search), lru_cache(max
 
 
 @dataclass
-class Search:
+class SearchTool:
     """The surroundings of one run, to be told its sequence after each token that the model writes: `retrieve`, in tokens.
 
     The text is kept from search to search and only extended; a sequence that does not go on where the last one ended is read anew.

@@ -11,20 +11,20 @@ from constructions.models.program import window
 from constructions.parts.gadgets.indicator import FINDING as INDICATOR
 from constructions.parts.gadgets.indicator import indicator
 from constructions.parts.gadgets.product import square
-from constructions.parts.heads.match import Pair
+from constructions.parts.heads.match import RegisterPair
 from constructions.parts.heads.match import spelled_out_key_precision as spelled_out_key_precision  # by this name, too
 from constructions.parts.heads.match import spelled_out_position_precision as spelled_out_position_precision
 from constructions.parts.recurrences.recent import recent
-from constructions.retrieval.retriever import COPIES, TIED_HEAD, Plan
+from constructions.retrieval.retriever import COPIES, TIED_HEAD, RetrievalPlan
 from constructions.retrieval.task import FAILED, SPECIALS
 from constructions.wiring.affine import Affine, reg
 from constructions.wiring.part import least_odd_precision
-from constructions.wiring.register import copied, kept, squared
+from constructions.wiring.register import copied, register_before, squared
 from constructions.wiring.wire import BlockPlan, Gadget, Unit, constant, linear
 
 
-def prepare(plan: Plan, *, first: bool = True, squares: bool = True) -> BlockPlan:
-    """Block 1: 1; 1[position = 1] and position² where a head needs them."""
+def prepare(plan: RetrievalPlan, *, first: bool = True, squares: bool = True) -> BlockPlan:
+    """Returns block 1, which writes the constant 1, and 1[position = 1] and position² where a head needs them."""
     gadgets = [constant("1", {"one": 1})]
     if squares:
         gadgets.append(square(reg("position"), squared("position")))
@@ -37,14 +37,14 @@ def prepare(plan: Plan, *, first: bool = True, squares: bool = True) -> BlockPla
     return BlockPlan((), tuple(gadgets))
 
 
-def remember(plan: Plan, attention: BlockPlan, depth: int, block: BlockPlan) -> BlockPlan:
+def remember(plan: RetrievalPlan, attention: BlockPlan, depth: int, block: BlockPlan) -> BlockPlan:
     """Returns the recurrent block before `attention`, which looks `depth` tokens back; `block`: what else it does.
 
     Squares of earlier numbers are kept like the numbers; as a print's tied head has none, they are computed then.
     """
     if not plan.says(TIED_HEAD):
         return BlockPlan((), block.gadgets, (*window([attention]), *block.linear_units))
-    earlier = [kept("number", by) for by in range(1, depth + 1)]
+    earlier = [register_before("number", by) for by in range(1, depth + 1)]
     squares = tuple(square(reg(number), squared(number)) for number in earlier)
     numbers = recent(f"the last {depth + 1} of number", ["number"], depth + 1)
     return BlockPlan((), (*block.gadgets, *squares), (numbers, *block.linear_units))
@@ -60,20 +60,20 @@ def copies(by: int) -> dict[str, Affine]:
     return {copied(name, by): reg(name) for name in COPIES}
 
 
-def pair(key_offset: int, query_offset: int, before: Callable[[str, int], Affine]) -> Pair:
+def pair(key_offset: int, query_offset: int, before: Callable[[str, int], Affine]) -> RegisterPair:
     """Returns the number `key_offset` positions before the key against the one `query_offset` positions before the query."""
     key, key_squared = (before(name, key_offset) for name in COPIES)
     query, query_squared = (before(name, query_offset) for name in COPIES)
-    return Pair(key, query, key_squared, query_squared)
+    return RegisterPair(key, query, key_squared, query_squared)
 
 
-def clear_numbers(plan: Plan) -> Gadget:
+def clear_numbers(plan: RetrievalPlan) -> Gadget:
     """Takes the last token's own embedding away, which is a number's. A print's tied head has no squares."""
     names = COPIES[:1] if plan.says(TIED_HEAD) else COPIES
     return Gadget("clear the embedding", tuple(linear("", -reg(name), name).units[0] for name in names))
 
 
-def output_number(plan: Plan, value: Affine, *, can_fail: bool) -> tuple[Gadget, ...]:
+def output_number(plan: RetrievalPlan, value: Affine, *, can_fail: bool) -> tuple[Gadget, ...]:
     """Writes the number `value`, and FAILED for 0, where the tied output head reads it."""
     n = plan.setting.n
     none = 1 - value

@@ -28,7 +28,7 @@ from constructions.retrieval.attention import (
     copies as copies_of,
 )
 from constructions.retrieval.rag import Quote, Script, rag
-from constructions.retrieval.retriever import TIED_HEAD, Plan, Retriever
+from constructions.retrieval.retriever import TIED_HEAD, RetrievalPlan, Retriever
 from constructions.retrieval.task import FAILED, Question, Task
 from constructions.wiring.affine import Affine, reg
 from constructions.wiring.finding import Finding
@@ -54,7 +54,7 @@ def answer(question: Question) -> str:
     return FAILED
 
 
-def _find(plan: Plan, before: Callable[[str, int], Affine]) -> BlockPlan:
+def _find(plan: RetrievalPlan, before: Callable[[str, int], Affine]) -> BlockPlan:
     """Returns the last block; before(name, i): the register that holds `name` of i positions before."""
     head = match(
         "first place with the tokens of the query before it",
@@ -66,13 +66,13 @@ def _find(plan: Plan, before: Callable[[str, int], Affine]) -> BlockPlan:
     return BlockPlan((head,), output_number(plan, reg("answer"), can_fail=True))
 
 
-def _blocks(plan: Plan) -> tuple[BlockPlan, ...]:
+def _blocks(plan: RetrievalPlan) -> tuple[BlockPlan, ...]:
     heads = (copy(f"@{by}", by, copies_of(by), plan.setting) for by in range(1, plan.query_length + 1))
     return prepare(plan), BlockPlan(tuple(heads), ()), _find(plan, brought)
 
 
-def _hybrid_blocks(plan: Plan) -> tuple[BlockPlan, ...]:
-    """A shift register takes the place of the COPY heads."""
+def _hybrid_blocks(plan: RetrievalPlan) -> tuple[BlockPlan, ...]:
+    """Returns the blocks of the hybrid, in which a shift register replaces the COPY heads."""
     attention = _find(plan, back)
     return remember(plan, attention, plan.query_length, prepare(plan)), attention
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from functools import cache
 
 from constructions.models.model import NOTHING, Ids
-from constructions.models.program import NUMBER, Rule, Words, Write, back, decide, window
+from constructions.models.program import NUMBER, Words, Write, WriteRule, back, decide, window
 from constructions.models.search import END_SEARCH, START_SEARCH, retrieve
-from constructions.retrieval.retriever import Plan, Retriever
+from constructions.retrieval.retriever import RetrievalPlan, Retriever
 from constructions.retrieval.task import ASK, FAILED, NO, SPECIALS, YES, Question, Task
 from constructions.wiring.affine import reg
 from constructions.wiring.finding import Finding
@@ -81,17 +81,17 @@ def rag(
     def whole(query_size: int, printed: frozenset[str]) -> Script:
         return (START_SEARCH, *script(query_size, printed), END_SEARCH)
 
-    def blocks(plan: Plan) -> Sequence[BlockPlan]:
+    def blocks(plan: RetrievalPlan) -> Sequence[BlockPlan]:
         words = _words(task, 1, whole(plan.query_length, plan.printed))  # names of registers, the same for all n
         written = _rules(task, plan.query_length, whole(plan.query_length, plan.printed))
         block = BlockPlan((), decide(tuple(written), words, idle=ASK))
         return (BlockPlan((), block.gadgets, window([block])),)
 
-    def embedding(plan: Plan, task: Task) -> Embedding:
+    def embedding(plan: RetrievalPlan, task: Task) -> Embedding:
         return _words(task, plan.setting.n, whole(plan.query_length, plan.printed)).embedding()
 
     def least_bits(n: int, query_size: int, discipline: Discipline) -> int:
-        """Logits 2v·i of numbers up to n + 1, and positions, must fit."""
+        """Returns the least p in which positions and the logits 2v·i of numbers up to n + 1 fit."""
         length = n + 4 + query_size + len(whole(query_size, frozenset()))
         return least_odd_precision(lambda q: max(2 * (n + 1).bit_length() + 1, length.bit_length()))
 
@@ -121,23 +121,25 @@ _GLOSSARY: Mapping[str, str] = {
 }
 
 
-def _rules(task: Task, query_size: int, script: Script) -> Iterator[Rule]:
+def _rules(task: Task, query_size: int, script: Script) -> Iterator[WriteRule]:
     for j, item in enumerate(script):
         here = back(ASK, query_size + j)
         if isinstance(item, str):
-            yield Rule(f"search, token {j + 1}: {item}", (here,), item)
+            yield WriteRule(f"search, token {j + 1}: {item}", (here,), item)
         else:
             value = back(NUMBER, query_size - 1 - item.which + j) + item.plus
             family = PLAIN if item.spelled == "%d" else REPEAT
-            yield Rule(f"search, token {j + 1}: the query's number {item.which + 1}", (here,), Write(value, family))
+            yield WriteRule(
+                f"search, token {j + 1}: the query's number {item.which + 1}", (here,), Write(value, family)
+            )
     result, failed = back(ASK, query_size + len(script) + 1), reg(FAILED)
     if task.zero:
-        yield Rule(f"{YES} if something was found", (result, 1 - failed), YES)
-        yield Rule(f"{NO} if nothing was found", (result, failed), NO)
+        yield WriteRule(f"{YES} if something was found", (result, 1 - failed), YES)
+        yield WriteRule(f"{NO} if nothing was found", (result, failed), NO)
     else:
-        yield Rule("the number that was found", (result, reg(PLAIN)), Write(reg(NUMBER), PLAIN))
+        yield WriteRule("the number that was found", (result, reg(PLAIN)), Write(reg(NUMBER), PLAIN))
         if task.can_fail:
-            yield Rule(f"{FAILED} if nothing was found", (result, failed), FAILED)
+            yield WriteRule(f"{FAILED} if nothing was found", (result, failed), FAILED)
 
 
 def _words(task: Task, n: int, script: Script) -> Words:

@@ -17,9 +17,9 @@ from typing import Any, ClassVar
 from constructions.engines import no_response
 from constructions.models.construction import Construction, Derived, lead_of, numbers_of
 from constructions.models.door import LARGEST_N, Door
-from constructions.models.model import NOTHING, Domain, Ids, Model, Planned, Said
+from constructions.models.model import NOTHING, Ids, Model, Planned, PromptDomain, RunAnswer
 from constructions.models.request import Request, Run
-from constructions.models.search import Search
+from constructions.models.search import SearchTool
 from constructions.parts.heads.match import FINDING as SCORE_RANGE
 from constructions.parts.heads.match import match_scale, printed_room
 from constructions.retrieval.task import ASK, FAILED, LONGEST_QUERY, NO, SPECIALS, START, YES, Question, Task
@@ -49,7 +49,7 @@ TIED_HEAD = Finding(
 
 
 @dataclass(frozen=True)
-class Plan:
+class RetrievalPlan:
     """What the blocks of a task are written from."""
 
     setting: Setting
@@ -57,12 +57,12 @@ class Plan:
     printed: frozenset[str]
 
     def says(self, finding: Finding) -> bool:
-        """Returns whether this finding is put back to what is printed."""
+        """Returns whether the blocks are as printed where this finding repairs them."""
         return finding.id in self.printed
 
 
-def number_embedding(plan: Plan, task: Task) -> Embedding:
-    """Numbers as (i, i²), or i alone as printed; special tokens; 0 as the zero vector where a query may hold it."""
+def number_embedding(plan: RetrievalPlan, task: Task) -> Embedding:
+    """Embeds number i as (i, i²), or as i alone where printed so; each special token as a 1; 0, if a query may hold it, as 0."""
     names = COPIES[:1] if plan.says(TIED_HEAD) else COPIES
     numbers = Powers(1, plan.setting.n, {name: (1, power) for power, name in enumerate(names, start=1)})
     others: tuple[Mapping[str, Number], ...] = (*({word: 1} for word in SPECIALS), *[{}] * task.zero)
@@ -82,7 +82,7 @@ class Retriever(Model[Question, str]):
     task: Task
     architecture: str
     findings: tuple[Finding, ...]
-    blocks: Callable[[Plan], Sequence[BlockPlan]]
+    blocks: Callable[[RetrievalPlan], Sequence[BlockPlan]]
     least_bits: Callable[[int, int, Discipline], int]
     precision: str
     query_length: int
@@ -91,7 +91,7 @@ class Retriever(Model[Question, str]):
     more_constants: Callable[[Setting], Sequence[Derived]] = lambda setting: ()
     source: str = "Theorem 4.6"
     model: str = "transformer"
-    embedding: Callable[[Plan, Task], Embedding] = number_embedding
+    embedding: Callable[[RetrievalPlan, Task], Embedding] = number_embedding
 
     searches: ClassVar[bool] = False
     """True if it writes searches and reads their results."""
@@ -112,7 +112,7 @@ class Retriever(Model[Question, str]):
 
     @property
     def statement(self) -> str:
-        """Returns what is claimed, as a sentence."""
+        """Returns the claim about the model, as a sentence."""
         verb, rest = self.task.does
         return f"{self.architecture} {verb}{'' if self.searches else 's'} {rest}."
 
@@ -154,7 +154,7 @@ class Retriever(Model[Question, str]):
         return max(self.length_with(n, frozenset(f.id for f in findings)) for findings in ((), self.findings))
 
     def length_with(self, n: int, printed: frozenset[str]) -> int:
-        """Returns the same with these findings as printed."""
+        """Returns the longest text's number of tokens, with these findings as printed."""
         return n + 2 + self.query_length + self.steps(printed) - 1
 
     def longest(self, n: int, printed: Ids) -> int:
@@ -166,7 +166,7 @@ class Retriever(Model[Question, str]):
         return max(least, printed_room(n)) if SCORE_RANGE.id in printed else least
 
     def plan(self, n: int, fmt: Format, printed: Ids = NOTHING, listed: int | None = None) -> Planned:
-        plan = Plan(self.setting(n, fmt), self.query_length, printed)
+        plan = RetrievalPlan(self.setting(n, fmt), self.query_length, printed)
         few = plan if listed is None else replace(plan, setting=replace(plan.setting, n=listed))
         return self.embedding(few, self.task), tuple(self.blocks(plan))
 
@@ -189,7 +189,7 @@ class Retriever(Model[Question, str]):
             set(),
             self.steps(printed),
             [wired.token.get(word, 0) for word in expected],
-            Search(wired.vocabulary) if self.searches else no_response,
+            SearchTool(wired.vocabulary) if self.searches else no_response,
         )
 
     def read(self, run: Run) -> str:
@@ -197,7 +197,7 @@ class Retriever(Model[Question, str]):
         return run.produced[-1]
 
     def judge(self, given: Question, run: Run, answer: str) -> str:
-        """Against the task's oracle; the words before the answer do not count."""
+        """Compares the answer with the task's oracle; says how they differ, or "". Words before the answer do not count."""
         expected = self.task.answer(given)
         return "" if answer == expected else f"the model answers {answer}; the right answer is {expected}"
 
@@ -220,7 +220,7 @@ class Retriever(Model[Question, str]):
         return replace(self, query_length=len(given.query)), given.least_n
 
     def examples(self, wired: Wired, given: Question | None = None) -> Iterator[Request]:
-        """Questions that fit this n and length of query; numbers all over 1 … n are in the last."""
+        """Yields the sample questions that fit n and the query's length, and one with numbers from all over 1 … n."""
         n, length = wired.n, self.query_length
         samples = [q for q in self.task.samples if len(q.query) == length and q.least_n <= n]
         samples += [q for q in (self._spread(length, n), given) if q is not None and q not in samples]
@@ -236,14 +236,14 @@ class Retriever(Model[Question, str]):
         question = Question(sequence, query)
         return question if len(query) == query_length and not self.task.wrong(question) else None
 
-    def said(self, run: Run, answer: str) -> Said:
-        return Said(run.produced[:-1], answer)
+    def run_answer(self, run: Run, answer: str) -> RunAnswer:
+        return RunAnswer(run.produced[:-1], answer)
 
     def particulars(self) -> Mapping[str, object]:
         return {"model": self.model, "query_length": self.query_length}
 
-    def domain(self, wired: Wired) -> Domain:
-        """Any sequence of up to n numbers, and a query of the length that it is wired for."""
+    def domain(self, wired: Wired) -> PromptDomain:
+        """Describes the prompts: any sequence of up to n numbers, and a query of the length that the weights are wired for."""
         n, query_length, task = wired.n, self.query_length, self.task
         least = int(task.place)  # tokens of the sequence
         number = r" [1-9]\d*"
@@ -255,7 +255,7 @@ class Retriever(Model[Question, str]):
         if task.place:
             sentence += " The position is one of the sequence."
         prompt = f"{START}(?:{number}){{{least},{n}}} {re.escape(ASK)}{query}"
-        return Domain(sentence, prompt, (2 + least + query_length, 2 + n + query_length))
+        return PromptDomain(sentence, prompt, (2 + least + query_length, 2 + n + query_length))
 
 
 def door_of(retrievers: Sequence[Retriever]) -> Door:

@@ -104,7 +104,7 @@ class Task:
         return question
 
     def vocabulary(self, n: int) -> tuple[str, ...]:
-        """Numbers, special tokens, and 0 if a query may hold it."""
+        """Lists the tokens: 1 … n, the special tokens, and 0 if a query may hold it."""
         return (*(str(i) for i in range(1, n + 1)), *SPECIALS, *(("0",) if self.zero else ()))
 
 

@@ -201,7 +201,7 @@ def remark(message: str) -> None:
 
 
 def _drop_stdout() -> None:
-    """Drops what is still buffered, so that closing stdout at exit says nothing."""
+    """Drops buffered output, so that closing stdout at exit raises nothing."""
     with contextlib.suppress(OSError, ValueError, AttributeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
@@ -251,7 +251,7 @@ def attach_negative_values(argv: Sequence[str], options: Sequence[str]) -> list[
 
 
 def read_text(path: str, what: str, most: int = MOST_BYTES) -> str:
-    """Returns the text of a UTF-8 file, or of standard input for `-`; what it should be. most: bytes of it. Raises CommandError."""
+    """Reads a UTF-8 file, or standard input for `-`. what: its kind, for messages. most: bytes. Raises CommandError."""
     name = "standard input" if path == "-" else path
     try:
         if path == "-":
@@ -271,7 +271,7 @@ def read_text(path: str, what: str, most: int = MOST_BYTES) -> str:
 
 
 def read_json(path: Path) -> object:
-    """Returns what a document holds that some command wrote. Raises CommandError, and ValueError for what is no JSON."""
+    """Returns the content of a JSON document that a command wrote. Raises CommandError, and ValueError if it is no JSON."""
     return parse_json(read_text(str(path), "a document", MOST_OF_A_DOCUMENT))
 
 
@@ -384,7 +384,7 @@ def progress(
 
 
 def line_times(first: float) -> Iterator[float]:
-    """When a line of progress is due, in seconds: each time that the run has lasted twice as long."""
+    """Yields the seconds after which a line of progress is due: each time twice as many."""
     while True:
         yield first
         first *= 2

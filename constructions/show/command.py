@@ -119,7 +119,7 @@ def show_answer(
     prompt_registers: Sequence[str] = (),
 ) -> None:
     """Writes a run on stdout: the trace, if it is asked for, the chain of thought and the answer; all of it as JSON, if that is."""
-    said = job.model.said(run, answer)
+    said = job.model.run_answer(run, answer)
     trace = trace if job.args.trace else None
     if job.args.json:
         document = run_document(run, job.model.construction.model, said.chain_of_thought, said.answer)

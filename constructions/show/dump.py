@@ -130,7 +130,7 @@ def _constants(derived: Sequence[Derived], *, heads: bool) -> Iterator[str]:
 
 
 def first_written(wired: Wired) -> dict[str, str]:
-    """Register → which part wrote it first."""
+    """Maps each register to the name of the part that writes it first."""
     writer_of: dict[str, str] = {}
     for number, plan in enumerate(wired.blocks, start=1):
         for i, head in enumerate(plan.heads, start=1):

@@ -44,7 +44,7 @@ SCHEMA = 1  # of the sidecar of exported weights
 
 
 def forward_rule(wired: Wired) -> dict[str, str]:
-    """Step → formula, in the order in which they are carried out; where and how numbers are rounded comes first."""
+    """Returns step → formula, in the order of execution, after a first entry that says where and how numbers are rounded."""
     rule = _FUSED if wired.arithmetic.discipline is Discipline.FUSED else _SEQUENTIAL
     return {
         "rounding": (

@@ -17,7 +17,7 @@ class Match:
     group: range | None = None
 
     def document(self) -> dict[str, object]:
-        """This match as JSON: first and last position of each range."""
+        """Returns this match as JSON: first and last position of each range."""
         ends = {name: [r[0], r[-1]] for name, r in (("matched", self.matched), ("group", self.group)) if r}
         return {"pattern": self.pattern, **ends}
 

@@ -65,7 +65,7 @@ def add_trace(parser: argparse.ArgumentParser, help: str) -> None:
 
 
 def add_output(parser: Parser, *, instead: str = "") -> None:
-    """Adds the options that say what is written, and where. instead: what the command leaves undone if it dumps weights."""
+    """Adds the options on what to write, and where. instead: what the command leaves undone if it dumps weights."""
     parser.add_argument("--json", action="store_true", help="one JSON document on standard output")
     parser.add_argument(
         "--dump-weights",
@@ -152,7 +152,7 @@ def check(args: argparse.Namespace, *, runs: bool, needs: str = "") -> None:
 
 
 def findings(args: argparse.Namespace, model: Construction) -> tuple[str, ...]:
-    """Returns the ids of what is put back to print, which the builder checks. Raises CommandError."""
+    """Returns the ids of the findings to build as printed, which the builder checks. Raises CommandError."""
     all_ids = tuple(finding.id for finding in model.findings)
     if args.variant == "printed":
         return all_ids

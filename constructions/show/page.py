@@ -149,7 +149,7 @@ def _steps(trace: Trace, page: Page) -> Iterator[dict[str, Any]]:
     for position in range(1, trace.prompt_length):
         opened = position if trace.tokens[position - 1] == START_SEARCH else opened
     for position in trace.chain:
-        token = trace.at(position)
+        token = trace.token_trace(position)
         opened = position if token.token == START_SEARCH else opened
         match = find_match(trace.tokens, opened, position) if token.token == END_SEARCH and opened else None
         rules = _rules(token)

@@ -73,7 +73,7 @@ def run_document(
 
 
 def worked_examples(requests: Iterable[Request]) -> Iterator[Example]:
-    """Yields what weights make of prompts; nothing is expected of them where a search responds.
+    """Yields prompts with the next tokens that the weights predict; none where a search responds.
 
     The beginning of each run of a repaired model is held against what its heads need. Raises CommandError where that is not met.
     """

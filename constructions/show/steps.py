@@ -37,12 +37,12 @@ class Steps:
     """
 
     streams: Sequence[Stream]
-    heads: Sequence[Sequence[_Head]]
+    heads: Sequence[Sequence[_ShownHead]]
     next_tokens: Sequence[int]
     weights: Weights
 
     def attention(self, position: int) -> Sequence[Sequence[Pattern]]:
-        """Whom each head of each block reads there. position: from 1."""
+        """Returns the attention pattern of each head of each block at a position, which counts from 1."""
         return [[head.pattern(position) for head in block] for block in self.heads]
 
     def reading(self, block: int, number: int, position: int) -> Sequence[int]:
@@ -70,7 +70,7 @@ class Steps:
 
 
 def observed(model: Transformer, arithmetic: Arithmetic, tokens: Sequence[int]) -> Steps:
-    """Returns what these tokens leave behind.
+    """Returns the registers and the attention of a run over these tokens.
 
     Raises ValueError for another arithmetic than R_p to the nearest.
     """
@@ -78,14 +78,14 @@ def observed(model: Transformer, arithmetic: Arithmetic, tokens: Sequence[int]) 
         raise ValueError("the trace knows fixed point, rounded to the nearest with ties to even")
     weights, known = Weights(model, arithmetic), read_text(model, arithmetic, tokens)
     heads = [
-        [_Head(head, arithmetic, known.streams[2 * i]) for head in layer.heads]
+        [_ShownHead(head, arithmetic, known.streams[2 * i]) for head in layer.heads]
         for i, layer in enumerate(weights.blocks)
     ]
     return Steps(known.streams, heads, known.next_tokens, weights)
 
 
 @dataclass(frozen=True, eq=False)
-class _Head:
+class _ShownHead:
     """One head: its weights, and the registers before it."""
 
     weights: HeadRows
@@ -94,7 +94,7 @@ class _Head:
     patterns: dict[int, Pattern] = field(default_factory=dict)  # that were asked for
 
     def pattern(self, position: int) -> Pattern:
-        """(position from 1, weight) where the weight is not 0. position: that asks, from 1."""
+        """Returns the pairs (position, weight) with a weight other than 0. position: of the query. Positions count from 1."""
         if position not in self.patterns:
             self.patterns[position] = self._pattern(position - 1)
         return self.patterns[position]
@@ -169,7 +169,7 @@ def _dot(
 
 
 def _round(values: Integers, shift: int, arithmetic: Arithmetic) -> Integers:
-    """values / 2^shift to the nearest, ties to even, saturated."""
+    """Rounds values / 2^shift to the nearest integer, ties to even, saturated to the format's range."""
     if shift > 0:
         values = (values + ((1 << (shift - 1)) - 1) + ((values >> shift) & 1)) >> shift
     most = arithmetic.format.max_quanta

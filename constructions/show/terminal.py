@@ -75,7 +75,7 @@ def print_table(console: Console, table: Table, least_width: int | None = None) 
         console.print(Text(str(table.caption), style="dim"))
 
 
-class _Words(ProgressColumn):
+class _WordsColumn(ProgressColumn):
     """Shows words, as far as there is room."""
 
     def __init__(self, words: Callable[[], str]) -> None:
@@ -110,7 +110,7 @@ def bar(
         counted = TextColumn("{task.fields[at]}/{task.fields[last]} {task.fields[unit]},")
         gone_and_left = [TimeElapsedColumn(), TextColumn("gone,"), TimeRemainingColumn(), TextColumn("left")]
         columns += [BarColumn(min(room, LONGEST_BAR)), percent, counted, *gone_and_left]
-    columns += [_Words(detail)]
+    columns += [_WordsColumn(detail)]
     # The work left is taken at the speed of the whole run: one unit may take minutes.
     progress = Progress(*columns, console=console, transient=True, speed_estimate_period=math.inf)
     total = None if last is None else work_at(last)

@@ -27,7 +27,7 @@ MOST_POSITIONS = 6  # of a head that attends to many
 
 
 @dataclass(frozen=True)
-class Comparison:
+class FormComparison:
     """A key form at the attended position against a query form at the position that asks.
 
     key_values: at all attended positions if they are few, without repetition; key_value is at the last with the greatest weight.
@@ -50,12 +50,12 @@ class Attended:
     number: int
     name: str
     weights: tuple[tuple[int, Fraction], ...]
-    comparisons: tuple[Comparison, ...]
+    comparisons: tuple[FormComparison, ...]
     reads: Mapping[str, Fraction]
 
     @property
     def idle(self) -> bool:
-        """Returns whether nothing is asked: every query is 0."""
+        """Returns whether the head asks for nothing: every query is 0."""
         equal = [c for c in self.comparisons if not c.near]
         return bool(equal) and not any(c.query_value for c in equal)
 
@@ -79,7 +79,7 @@ class Wrote:
 
 
 @dataclass(frozen=True)
-class Kept:
+class RecurrentState:
     """The state of one block's recurrence that is not 0: register → value."""
 
     block: int
@@ -99,7 +99,7 @@ class TokenTrace:
     produced: str
     response: str
     attended: tuple[Attended, ...]
-    kept: tuple[Kept, ...]
+    kept: tuple[RecurrentState, ...]
     wrote: tuple[Wrote, ...]
     before_output: Mapping[str, Fraction]
     decided: Attended | None = None
@@ -141,9 +141,9 @@ class Trace:
         """Returns the registers after the last attention: the last feed-forward overwrites some of them with the output."""
         return self.registers(position, 2 * len(self.wired.blocks) - 1)
 
-    def at(self, position: int) -> TokenTrace:
-        """Returns what happened at one position."""
-        attended, kept, wrote = list[Attended](), list[Kept](), list[Wrote]()
+    def token_trace(self, position: int) -> TokenTrace:
+        """Returns the trace of one token: what each block read and wrote at its position."""
+        attended, kept, wrote = list[Attended](), list[RecurrentState](), list[Wrote]()
         attention = self.steps.attention(position)
         for number, plan in enumerate(self.wired.blocks, start=1):
             before, between, after = (self.registers(position, 2 * number - 2 + i) for i in range(3))
@@ -152,7 +152,7 @@ class Trace:
             states = dict.fromkeys(name for unit in plan.linear_units for name in unit.rows)
             if states:
                 state = {name: between[name] - before[name] for name in states if is_plain(name)}
-                kept.append(Kept(number, {name: v for name, v in state.items() if v and not _is_now(name)}))
+                kept.append(RecurrentState(number, {name: v for name, v in state.items() if v and not _is_now(name)}))
             changed = [name for name, a, b in zip(self.places, between.row, after.row, strict=True) if a != b]
             ends = number == len(self.wired.blocks)
             fired = [gadget.name for gadget in plan.gadgets if _fires(gadget, between)] if ends else []
@@ -205,7 +205,7 @@ class Trace:
 
 
 def _fires(gadget: Gadget, values: Mapping[str, Fraction]) -> bool:
-    """Returns whether its units together add anything; those of an indicator cancel where it is 0."""
+    """Returns whether the units of a gadget together add anything: those of an indicator cancel where it is 0."""
     added: dict[str, Fraction] = {}
     for unit in gadget.units:
         gate = _value(unit.gate, values)
@@ -223,7 +223,7 @@ def is_plain(name: str) -> bool:
 
 
 def _is_now(name: str) -> bool:
-    """Returns whether a shift register keeps there what this token has anyway."""
+    """Returns whether a shift register only repeats this token's own value."""
     parts = register(name)
     return parts.past is Past.KEPT and not parts.before
 
@@ -247,11 +247,11 @@ def _compare(
     keys: Mapping[str, Fraction],
     few: Sequence[Mapping[str, Fraction]],
     queries: Mapping[str, Fraction],
-) -> Comparison:
+) -> FormComparison:
     shown, factor = unscaled(key)
     query = hide_one(query * (1 / factor))
     values = dict.fromkeys(_value(shown, row) for row in few)
-    return Comparison(str(shown), _value(shown, keys), str(query), _value(query, queries), tuple(values), near)
+    return FormComparison(str(shown), _value(shown, keys), str(query), _value(query, queries), tuple(values), near)
 
 
 def _value(form: Affine, values: Mapping[str, Fraction]) -> Fraction:

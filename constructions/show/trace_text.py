@@ -14,7 +14,7 @@ from rich.text import Text
 
 from constructions.places import FEED_FORWARD, RECURRENCE, name_part, name_place
 from constructions.show.terminal import print_table
-from constructions.show.trace import MOST_POSITIONS, Attended, Comparison, TokenTrace, Trace
+from constructions.show.trace import MOST_POSITIONS, Attended, FormComparison, TokenTrace, Trace
 from constructions.wiring.reading import sentence
 from constructions.wiring.register import Past, register
 
@@ -41,7 +41,7 @@ def show_value(value: Fraction, quantum: Fraction) -> str:
 
 
 def show_binding(name: str, value: Fraction, quantum: Fraction) -> str:
-    """`name = 2`, or `name ≈ 1/3`."""
+    """Writes `name = 2`, or `name ≈ 1/3` for a number that was rounded."""
     text = show_value(value, quantum)
     return f"{name} ≈ {text[1:]}" if text.startswith("≈") else f"{name} = {text}"
 
@@ -68,14 +68,14 @@ def show_because(head: Attended, quantum: Fraction) -> str:
     return ", ".join(parts)
 
 
-def _ask(compared: Comparison, quantum: Fraction) -> str:
+def _ask(compared: FormComparison, quantum: Fraction) -> str:
     """Returns the value that is asked for, and the form that has it unless it is the number itself."""
     value = show_value(compared.query_value, quantum)
     return value if value == compared.query else f"{value} = {compared.query}"
 
 
 def show_attended(head: Attended, tokens: Sequence[str], quantum: Fraction) -> str:
-    """Positions with their tokens; weights too if there is more than one."""
+    """Lists the positions that a head reads, with their tokens, and with their weights if these differ."""
     sizes = {weight for _, weight in head.weights}
     many = len(head.weights) > MOST_POSITIONS
     shown = [
@@ -89,7 +89,7 @@ def show_attended(head: Attended, tokens: Sequence[str], quantum: Fraction) -> s
 
 
 def show_values(values: Mapping[str, Fraction], quantum: Fraction) -> str:
-    """`name = value` for each register; those copied from before only where they hold something."""
+    """Lists `name = value` for each register; copies of earlier registers only where they are not 0."""
     nonempty = {name: v for name, v in values.items() if v or register(name).past is not Past.COPIED}
     return ", ".join(show_binding(name, value, quantum) for name, value in nonempty.items())
 
@@ -133,7 +133,7 @@ def print_trace(
         )
     )
     for index, position in enumerate(trace.chain, start=1):
-        token = trace.at(position)
+        token = trace.token_trace(position)
         console.print()
         title = Text.assemble(
             f"step {index}: ", "position ", f"{position}, token ", (token.token, "bold"),
@@ -229,10 +229,10 @@ def _widths(widths: Sequence[int], room: int) -> list[int]:
 
 
 def trace_document(trace: Trace, narrate: Callable[[Mapping[str, Fraction], str], str]) -> list[dict[str, object]]:
-    """Returns the same as JSON: one entry for each token of the chain of thought, exact numbers as strings."""
+    """Returns the trace as JSON: one entry for each token of the chain of thought, exact numbers as strings."""
     entries, plans = [], trace.wired.blocks
     for position in trace.chain:
-        token = trace.at(position)
+        token = trace.token_trace(position)
         heads: list[dict[str, object]] = [
             {
                 "block": head.block,

@@ -6,7 +6,7 @@ from typing import Any
 
 
 def __getattr__(name: str) -> Any:
-    """`CONSTRUCTIONS` and `DOOR`, made when somebody asks for them: who wants a machine need not wait for weights."""
+    """Imports the models when `CONSTRUCTIONS` or `DOOR` is first read, so that machines can be used without loading weights."""
     if name not in ("CONSTRUCTIONS", "DOOR"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from constructions.turing import door

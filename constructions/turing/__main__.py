@@ -101,7 +101,7 @@ def _job(args: argparse.Namespace) -> Job[TuringModel, int]:
     _check(args)
     machine, tape = _machine(args)
     with cli.usage_errors():
-        MODELS[args.model].of(args.variant)
+        MODELS[args.model].in_variant(args.variant)
     args.steps = DEFAULT_STEPS if args.steps is None else args.steps
     model = replace(MODELS[args.model], machine=machine, tape=tape, cells=args.cells)
     given = None if options.writes_model(args) else args.steps
@@ -111,7 +111,7 @@ def _job(args: argparse.Namespace) -> Job[TuringModel, int]:
 def _report(job: Job[TuringModel, int], run: Run, answer: Configuration, trace: Trace | None) -> None:
     model, produced = job.model, run.produced
     if job.args.json:
-        has = model.said(run, answer)
+        has = model.run_answer(run, answer)
         cli.write_json(run_document(run, job.args.model, has.chain_of_thought, has.answer, has.more))
     elif job.args.trace:
         from constructions.show.terminal import console

@@ -12,12 +12,12 @@ from typing import Any, ClassVar, cast
 import numpy as np
 
 from constructions.engines import Respond, no_response
-from constructions.models.model import Domain, Model, Said
+from constructions.models.model import Model, PromptDomain, RunAnswer
 from constructions.models.request import Request, Run, Tokens
 from constructions.turing.library import find
 from constructions.turing.machine import DIGITS, Machine
 from constructions.turing.show import outcome
-from constructions.turing.simulator import Configuration, Step, simulate_fast
+from constructions.turing.simulator import Configuration, TuringStep, simulate_fast
 from constructions.wiring.part import Setting
 from constructions.wiring.wired import Wired
 from precision.format import Discipline, Format
@@ -61,7 +61,7 @@ class TuringModel(Model[int, Configuration]):
         """Returns what a prompt and the words after it say, and nothing else."""
 
     @abstractmethod
-    def read_steps(self, words: Sequence[str]) -> Iterator[Step]:
+    def read_steps(self, words: Sequence[str]) -> Iterator[TuringStep]:
         """Yields every step that is written in full."""
 
     def surroundings(self, wired: Wired) -> Respond:
@@ -91,7 +91,7 @@ class TuringModel(Model[int, Configuration]):
         return Setting(max(n, 1), self.length(n), fmt)
 
     def request(self, wired: Wired, given: int) -> Request:
-        """Asks for a run of so many steps. Raises ValueError for more than a space that grows with the steps is wired for."""
+        """Requests a run of this many steps. Raises ValueError if that is more than the weights were wired for."""
         if self.has_space and self.cells is None and given > wired.n:
             raise ValueError(
                 f"{given} steps; this model is wired for {wired.n} at most, and its space follows from them"
@@ -144,8 +144,8 @@ class TuringModel(Model[int, Configuration]):
         """
         return cast(int, wired.model.longest) - len(self.prompt(wired.n))
 
-    def said(self, run: Run, answer: Configuration) -> Said:
-        """Returns the words, HALT if they end with it, and the configuration that they tell of."""
+    def run_answer(self, run: Run, answer: Configuration) -> RunAnswer:
+        """Returns the words of a run, HALT as the answer if they end with it, and the configuration that the words describe."""
         produced = run.produced
         halted = produced[-1:] == [HALT]  # by itself
         stopped = {
@@ -156,13 +156,13 @@ class TuringModel(Model[int, Configuration]):
             "nonblank": answer.nonblank,
             "tape": answer.tape,
         }
-        return Said(produced[: len(produced) - halted], HALT if halted else None, stopped)
+        return RunAnswer(produced[: len(produced) - halted], HALT if halted else None, stopped)
 
     def particulars(self) -> Mapping[str, object]:
         named = {"model": self.construction.model, "machine": str(self.machine), "tape": self.tape}
         return named if self.cells is None else {**named, "cells": self.cells}
 
-    def domain(self, wired: Wired) -> Domain:
+    def domain(self, wired: Wired) -> PromptDomain:
         """Describes the prompts: the weights are the same for all words of one length on the tape, and so is the prompt but for
         its symbols.
         """
@@ -182,7 +182,7 @@ class TuringModel(Model[int, Configuration]):
             shape = f"a configuration of {len(prompt) - 2} cells between {start} and {prompt[-1]}, of {word} in their middle"
         sentence = f"A prompt is {shape}. The model is for the first {wired.n} steps:"
         sentence += " more need one that is wired for them, by --steps."
-        return Domain(sentence, start + places, (len(prompt), len(prompt)))
+        return PromptDomain(sentence, start + places, (len(prompt), len(prompt)))
 
 
 def _deviation(run: Run) -> str:

@@ -15,7 +15,7 @@ from functools import cached_property
 
 from constructions.models.program import Words
 from constructions.turing.machine import DIGITS, LEFT, LETTERS, RIGHT, Machine, MachineError
-from constructions.turing.simulator import Configuration, Step, history
+from constructions.turing.simulator import Configuration, TuringStep, history
 from constructions.wiring.numbered import Family
 
 BLANK, CELL, HEAD, HALTED, TURN, OUTSIDE = "blank", "cell", "head", "halted", "turn", "outside"
@@ -27,7 +27,7 @@ MOST_BITS = 2000  # β·m: the smallest weight is about 2^(−βm/2), and float6
 
 
 @dataclass(frozen=True)
-class TaskOfAnySize:
+class AnyTextTask:
     """A machine, a word on its tape, the most steps, and the space: all that weights are derived from. Raises MachineError."""
 
     machine: Machine
@@ -57,7 +57,7 @@ class TaskOfAnySize:
 
 
 @dataclass(frozen=True)
-class Task(TaskOfAnySize):
+class TextTask(AnyTextTask):
     """As far as a model can be wired for it and run. Raises MachineError."""
 
     def __post_init__(self) -> None:
@@ -133,8 +133,8 @@ class Code:
 # Oracle
 
 
-def written(task: Task) -> list[str]:
-    """Returns every word after the prompt, by the simulator; the last is HALT, or OUT, or the `|` after the last step."""
+def words_after_prompt(task: TextTask) -> list[str]:
+    """Returns all words after the prompt, computed by the simulator. The last one is HALT, OUT, or the `|` of the last step."""
     run = history(task.machine, task.tape, task.steps)
     places = [head + task.left for head in (*run.head.tolist(), run.final.head)]
     symbols = run.written.tolist()
@@ -164,7 +164,7 @@ def read(words: Sequence[str]) -> Configuration:
     return Configuration(words[-1] == HALT, steps, row[head][0], head - origin, visited[0] - origin, tape)
 
 
-def read_steps(words: Sequence[str]) -> Iterator[Step]:
+def read_steps(words: Sequence[str]) -> Iterator[TuringStep]:
     """Yields every step whose configuration is written in full. Raises ValueError at one that is none."""
     space = words.index(RUN) - 1
     row = words[1 : space + 1]
@@ -174,7 +174,7 @@ def read_steps(words: Sequence[str]) -> Iterator[Step]:
         state, read_symbol, row = row[place][0], int(row[place][1]), words[start : start + space]
         next_place, symbol = _place(row, number), int(row[place])
         move = LEFT if next_place < place else RIGHT
-        yield Step(number, state, place - origin, read_symbol, symbol, move, row[next_place][0])
+        yield TuringStep(number, state, place - origin, read_symbol, symbol, move, row[next_place][0])
         place = next_place
 
 

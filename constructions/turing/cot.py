@@ -70,16 +70,16 @@ from constructions.turing.configurations import (
     RUN,
     START,
     TURN,
+    AnyTextTask,
     Code,
-    Task,
-    TaskOfAnySize,
+    TextTask,
     left_the_space,
     read,
     read_steps,
-    written,
+    words_after_prompt,
 )
 from constructions.turing.machine import RIGHT
-from constructions.turing.simulator import Configuration, Step
+from constructions.turing.simulator import Configuration, TuringStep
 from constructions.wiring.affine import as_affine, reg
 from constructions.wiring.numbered import Family
 from constructions.wiring.part import Setting
@@ -92,7 +92,7 @@ STATEMENT = "A Linear RNN of constant size runs a Turing machine on m cells with
 
 
 @dataclass(frozen=True)
-class Queue:
+class QueueScale:
     """The queue's scale: it is 2^h·V for m digits of β bits."""
 
     code: Code
@@ -100,7 +100,7 @@ class Queue:
 
     @property
     def scale_bits(self) -> int:
-        """h: so many bits of V as fit are in front of the point."""
+        """Returns h, the number of bits of V in front of the point."""
         return max(0, -(-(self.last_bits - 2 * self.code.bits - 1) // 2))
 
     @property
@@ -196,7 +196,7 @@ def _turn_later(code: Code) -> BlockPlan:
     return BlockPlan((), gadgets, (*units, running_sum("has the prompt ended", reg(RUN), "running")))
 
 
-def _advance(queue: Queue) -> BlockPlan:
+def _advance(queue: QueueScale) -> BlockPlan:
     words, base = queue.code.words, 1 << queue.code.bits
     turn = LinearUnit(
         "the queue: a digit leaves in front, one enters at the end",
@@ -224,7 +224,7 @@ def _advance(queue: Queue) -> BlockPlan:
 
 
 def sequence_length(cells: int, steps: int) -> int:
-    """Returns the most tokens of so many steps: prompt, a configuration each, and a word that says whether it has halted."""
+    """Returns the most tokens of this many steps: the prompt, a configuration for each step, and HALT or OUT."""
     return (cells + 1) * (steps + 1) + 2
 
 
@@ -275,11 +275,11 @@ class Cot(TuringModel):
     )
     block_texts = BLOCKS
 
-    def any_task(self, n: int) -> TaskOfAnySize:
-        return TaskOfAnySize(self.machine, n, self.tape, self.cells)
+    def any_task(self, n: int) -> AnyTextTask:
+        return AnyTextTask(self.machine, n, self.tape, self.cells)
 
-    def task(self, n: int) -> Task:
-        return Task(self.machine, n, self.tape, self.cells)
+    def task(self, n: int) -> TextTask:
+        return TextTask(self.machine, n, self.tape, self.cells)
 
     def what(self, n: int, discipline: Discipline) -> str:
         return f"{self.any_task(n).cells} cells"
@@ -288,15 +288,15 @@ class Cot(TuringModel):
         return sequence_length(self.any_task(n).cells, n)
 
     def longest(self, n: int, printed: Ids) -> int:
-        """Returns None: the weights are certified for any number of steps, so engines refuse only more than a Task takes."""
+        """Returns None: the weights are certified for any number of steps, so engines refuse only more than `TextTask` takes."""
         return sequence_length(self.any_task(n).cells, MOST_STEPS)
 
     def least_precision(self, n: int, discipline: Discipline = Discipline.FUSED, printed: Ids = NOTHING) -> int:
         """Returns the least p under either discipline: nothing is ever rounded."""
         return self.queue(n).least_bits
 
-    def queue(self, n: int) -> Queue:
-        return Queue(Code(self.machine), self.any_task(n).cells)
+    def queue(self, n: int) -> QueueScale:
+        return QueueScale(Code(self.machine), self.any_task(n).cells)
 
     def families(self, n: int, printed: Ids = NOTHING) -> tuple[Family, ...]:
         return Code(self.machine).words.families
@@ -327,12 +327,12 @@ class Cot(TuringModel):
 
     def expected(self, n: int) -> list[str]:
         """Returns the words of a run. The last word is HALT, or OUT, or the `|` after the last step."""
-        return written(self.task(n))
+        return words_after_prompt(self.task(n))
 
     def read_words(self, words: Sequence[str]) -> Configuration:
         return read(words)
 
-    def read_steps(self, words: Sequence[str]) -> Iterator[Step]:
+    def read_steps(self, words: Sequence[str]) -> Iterator[TuringStep]:
         return read_steps(words)
 
     def left_the_space(self, words: Sequence[str]) -> str:

@@ -34,9 +34,9 @@ from numpy.typing import NDArray
 
 from constructions.models.construction import Construction, Derived, numbers_of
 from constructions.models.model import NOTHING, Ids, Planned
-from constructions.models.program import NUMBER, Rule, Words, Write, back, decide, window
+from constructions.models.program import NUMBER, Words, Write, WriteRule, back, decide, window
 from constructions.parts.heads.copy import position_square_precision
-from constructions.parts.heads.match import Pair, match_precision, match_scale, spelled_out
+from constructions.parts.heads.match import RegisterPair, match_precision, match_scale, spelled_out
 from constructions.parts.heads.match_close import match_close
 from constructions.parts.recurrences.running_sum import running_sum
 from constructions.turing.base import HALT
@@ -54,8 +54,8 @@ from constructions.turing.tape_models import (
     TO_LEFT,
     TO_RIGHT,
     WRITES,
+    AnyTapeTask,
     TapeModel,
-    TaskOfAnySize,
     arrow,
     halted,
     kinds,
@@ -96,27 +96,27 @@ CELL_ZERO = Finding(
 FINDINGS: tuple[Finding, ...] = (OWN_RECORD, CELL_ZERO)
 
 
-def _words(task: TaskOfAnySize, cells: tuple[int, int] | None = None) -> Words:
+def _words(task: AnyTapeTask, cells: tuple[int, int] | None = None) -> Words:
     return words(number_families(task, cells), (OUT,))
 
 
-def _shift(task: TaskOfAnySize, printed: frozenset[str]) -> int:
+def _shift(task: AnyTapeTask, printed: frozenset[str]) -> int:
     return 0 if CELL_ZERO.id in printed else 1 - task.ends[0]
 
 
-def sequence_length(task: TaskOfAnySize) -> int:
+def sequence_length(task: AnyTapeTask) -> int:
     """Returns the most tokens, prompt included: the last one says whether the machine has halted."""
     return 1 + len(task.tape) + STEP * task.steps + 1
 
 
-def _beyond(task: TaskOfAnySize) -> int:
-    """Returns M: above every position and number, shifted."""
+def _bound(task: AnyTapeTask) -> int:
+    """Returns M, a number above every position and every shifted number."""
     return sequence_length(task) + 2 * task.last_cell + len(LETTERS) + 1
 
 
-def _linear_block(task: TaskOfAnySize, attention: BlockPlan, printed: frozenset[str]) -> BlockPlan:
+def _linear_block(task: AnyTapeTask, attention: BlockPlan, printed: frozenset[str]) -> BlockPlan:
     one, number, cell, state = as_affine(1), reg(NUMBER), reg(CELL), reg(STATE)
-    shift, beyond = _shift(task, printed), _beyond(task)
+    shift, beyond = _shift(task, printed), _bound(task)
     signs = (1, -1) if CELL_ZERO.id in printed else (1,)  # a shifted cell is never negative
 
     def square(x: Affine, gate: Affine, into: str) -> tuple[Unit, ...]:
@@ -167,18 +167,18 @@ def _linear_block(task: TaskOfAnySize, attention: BlockPlan, printed: frozenset[
     return BlockPlan((), gadgets, (*units, pointer))
 
 
-def _blocks(task: TaskOfAnySize, setting: Setting, listed: Words, printed: frozenset[str]) -> tuple[BlockPlan, ...]:
+def _blocks(task: AnyTapeTask, setting: Setting, listed: Words, printed: frozenset[str]) -> tuple[BlockPlan, ...]:
     query = reg(POINTER) + _shift(task, printed) * reg("one")
-    pair = Pair(reg("key"), query, reg(squared("key")), reg(squared("pointer")))
+    pair = RegisterPair(reg("key"), query, reg(squared("key")), reg(squared("pointer")))
     head = match_close("the cell at the pointer", (pair,), {"read": reg("recorded")}, setting)
     rules = (
-        Rule(
+        WriteRule(
             "the pointer's cell",
             (reg(SYMBOL) + reg(START) + arrow() - reg("halted") - reg("outside"),),
             Write(reg(POINTER), CELL),
         ),
-        Rule(f"{HALT} where the state has no row", (reg("halted"),), HALT),
-        Rule(f"{OUT} where the tape has no such cell", (reg("outside") - reg("halted"),), OUT),
+        WriteRule(f"{HALT} where the state has no row", (reg("halted"),), HALT),
+        WriteRule(f"{OUT} where the tape has no such cell", (reg("outside") - reg("halted"),), OUT),
     )
     output = (*decide(rules, listed), kinds(), table(task, reg("row") + reg("read")))
     attention = BlockPlan((head,), output)
@@ -192,7 +192,7 @@ BLOCKS: Mapping[int, str] = {
 
 
 @dataclass(frozen=True)
-class Hybrid(TapeModel):
+class TuringHybrid(TapeModel):
     """The hybrid RNN. cells: how many there are, the word in their middle; by default, as many as the steps can reach."""
 
     has_space = True
@@ -227,7 +227,7 @@ class Hybrid(TapeModel):
         """
         task = self.any_task(n)
         length, largest = sequence_length(task), task.ends[1] + _shift(task, NOTHING)
-        own = least_odd_precision(lambda q: max(2 * (2 * _beyond(task)).bit_length() + 1, task.table_bits))
+        own = least_odd_precision(lambda q: max(2 * (2 * _bound(task)).bit_length() + 1, task.table_bits))
         fused = max(own, position_square_precision(largest, length), match_precision(largest, length))
         return spelled_out(fused, discipline, largest, length)
 
@@ -236,7 +236,7 @@ class Hybrid(TapeModel):
 
     def plan(self, n: int, fmt: Format, printed: Ids = NOTHING, listed: int | None = None) -> Planned:
         task = self.any_task(n)
-        known = _words(task, task.around(listed))
+        known = _words(task, task.window(listed))
         return known.embedding(), _blocks(task, self.setting(n, fmt), known, printed)
 
     def constants(self, setting: Setting, printed: Ids) -> Sequence[Derived]:

@@ -13,7 +13,7 @@ from constructions.turing.machine import Machine, MachineError, parse_standard, 
 
 
 @dataclass(frozen=True)
-class Named:
+class NamedMachine:
     """A machine with a name. On the tape `example` it halts after `steps` steps and leaves `nonblank` cells that are not blank.
 
     wants: its tape words, for people. accepts: a regular expression for them; on other words its sentence does not hold.
@@ -29,7 +29,7 @@ class Named:
     nonblank: int
 
 
-def find(name: str) -> Named:
+def find(name: str) -> NamedMachine:
     """Returns the machine of a name. Raises MachineError."""
     for named in LIBRARY:
         if named.name == name:
@@ -37,8 +37,8 @@ def find(name: str) -> Named:
     raise MachineError(f"no machine is called {name[:40]!r}; there are {', '.join(named.name for named in LIBRARY)}")
 
 
-def _beaver(name: str, does: str, code: str, steps: int, nonblank: int) -> Named:
-    return Named(name, parse_standard(code), does, "a blank tape", "[0-9]*", "", steps, nonblank)
+def _beaver(name: str, does: str, code: str, steps: int, nonblank: int) -> NamedMachine:
+    return NamedMachine(name, parse_standard(code), does, "a blank tape", "[0-9]*", "", steps, nonblank)
 
 
 INCREMENT = """
@@ -111,7 +111,7 @@ B 1 -> 2 L A
 B 3 -> 3 L Z  # the last carry
 """
 
-LIBRARY: tuple[Named, ...] = (
+LIBRARY: tuple[NamedMachine, ...] = (
     _beaver("bb2", "the busy beaver of two states", "1RB1LB_1LA1RZ", 6, 4),
     _beaver("bb3", "the three-state machine that runs longest", "1RB1RZ_1LB0RC_1LC1LA", 21, 5),
     _beaver("bb3-ones", "the three-state machine that leaves most ones", "1RB1RZ_0RC1RB_1LC1LA", 14, 6),
@@ -119,7 +119,7 @@ LIBRARY: tuple[Named, ...] = (
     _beaver("bb5", "the busy beaver of five states", "1RB1LC_1RC1RB_1RD0LE_1LA1LD_1RZ0LA", 47_176_870, 4098),
     _beaver("bb2x3", "the busy beaver of two states and three symbols", "1RB2LB1RZ_2LA2RB1LB", 38, 9),
     _beaver("bb2x4", "the busy beaver of two states and four symbols", "1RB2LA1RA1RA_1LB1LA3RB1RZ", 3_932_964, 2050),
-    Named(
+    NamedMachine(
         name="increment",
         machine=parse_table(INCREMENT),
         does="adds one to a number in binary",
@@ -129,7 +129,7 @@ LIBRARY: tuple[Named, ...] = (
         steps=8,
         nonblank=4,
     ),
-    Named(
+    NamedMachine(
         name="palindrome",
         machine=parse_table(PALINDROME),
         does="halts in Y if the word is a palindrome, in N if it is not",
@@ -139,7 +139,7 @@ LIBRARY: tuple[Named, ...] = (
         steps=15,
         nonblank=0,
     ),
-    Named(
+    NamedMachine(
         name="addition",
         machine=parse_table(ADDITION),
         does="adds two numbers in unary",
@@ -149,7 +149,7 @@ LIBRARY: tuple[Named, ...] = (
         steps=7,
         nonblank=4,
     ),
-    Named(
+    NamedMachine(
         name="collatz",
         machine=parse_table(COLLATZ),
         does="replaces n by n/2, or by (3n + 1)/2 if it is odd, until it is 1",
@@ -159,7 +159,7 @@ LIBRARY: tuple[Named, ...] = (
         steps=798,
         nonblank=1,
     ),
-    Named(
+    NamedMachine(
         name="counter",
         machine=parse_table(COUNTER),
         does="counts in binary until all digits are 0 again, and never leaves its tape word",

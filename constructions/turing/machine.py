@@ -98,7 +98,7 @@ class Machine:
         return LETTERS.index(state) >= len(self.rows)
 
     def rule(self, state: str, symbol: int) -> Rule:
-        """Returns what is executed; 1RZ if it is undefined. Only for a state that has a row."""
+        """Returns the rule of a state and a symbol, 1RZ if it is undefined. The state must have a row."""
         rule = self.rows[LETTERS.index(state)][symbol]
         return EXECUTED_IF_UNDEFINED if rule is None else rule
 

@@ -23,8 +23,8 @@ from dataclasses import dataclass
 from constructions.engines import Respond
 from constructions.models.construction import Construction, Derived, numbers_of
 from constructions.models.model import NOTHING, Ids, Planned
-from constructions.models.program import NUMBER, Rule, Words, Write, back, decide, window
-from constructions.models.search import END_SEARCH, FAILED, START_SEARCH, Search
+from constructions.models.program import NUMBER, Words, Write, WriteRule, back, decide, window
+from constructions.models.search import END_SEARCH, FAILED, START_SEARCH, SearchTool
 from constructions.parts.recurrences.running_sum import running_sum
 from constructions.turing.base import HALT
 from constructions.turing.machine import LETTERS
@@ -41,8 +41,8 @@ from constructions.turing.tape_models import (
     TO_LEFT,
     TO_RIGHT,
     WRITES,
+    AnyTapeTask,
     TapeModel,
-    TaskOfAnySize,
     arrow,
     halted,
     kinds,
@@ -105,7 +105,7 @@ def tape_search(printed: frozenset[str]) -> TapeSearch:
 
 
 def families(
-    task: TaskOfAnySize, cells: tuple[int, int] | None = None, *, printed: frozenset[str] = frozenset()
+    task: AnyTapeTask, cells: tuple[int, int] | None = None, *, printed: frozenset[str] = frozenset()
 ) -> tuple[Family, ...]:
     """Returns the numbers: a tape's, and a search for each place of the prompt. cells: the first and the last, by default all."""
     last = len(task.tape)
@@ -119,13 +119,13 @@ def families(
     return (*number_families(task, cells), Family(PLACE, 0, last, spelled))
 
 
-def _words(task: TaskOfAnySize, printed: frozenset[str], cells: tuple[int, int] | None = None) -> Words:
+def _words(task: AnyTapeTask, printed: frozenset[str], cells: tuple[int, int] | None = None) -> Words:
     search = tape_search(printed)
     pieces = (search.before, search.between, search.behind)
     return words(families(task, cells, printed=printed), (FAILED, START_SEARCH, END_SEARCH, *pieces))
 
 
-def _first_block(task: TaskOfAnySize) -> BlockPlan:
+def _first_block(task: AnyTapeTask) -> BlockPlan:
     """Returns where a step stands, and the number of its rule. After a result stand `cell symbol cell state`."""
     one, cell, k = as_affine(1), reg(CELL), task.machine.symbols
     first = cell + back(END_SEARCH, 2) - 1
@@ -133,7 +133,7 @@ def _first_block(task: TaskOfAnySize) -> BlockPlan:
     in_step = {WRITES: first - back(PLACE, 3), ENTERS: second - back(PLACE, 5)}
 
     def rule(result: int) -> Affine:
-        """Returns k·state + symbol, if the result of the search stands so many tokens before."""
+        """Returns the form k·state + symbol, for a search result so many tokens earlier."""
         return k * back(NUMBER, result + 9) + back(NUMBER, result)
 
     gadgets = (
@@ -152,33 +152,35 @@ def _first_block(task: TaskOfAnySize) -> BlockPlan:
     return BlockPlan((), gadgets, (running_sum("the pointer", reg(TO_RIGHT) - reg(TO_LEFT), POINTER),))
 
 
-def _rules(search: TapeSearch) -> Iterator[Rule]:
+def _rules(search: TapeSearch) -> Iterator[WriteRule]:
     start, symbol, failed, halts = reg(START_SEARCH), reg(SYMBOL), reg(FAILED), reg("halted")
     result, copying = back(END_SEARCH, 1), back(PLACE, 2)
     pointer = Write(reg(POINTER), CELL)
     in_prompt = reg(START) + symbol - back(CELL, 1) - result
-    yield Rule("search, at the end of the prompt and of a step", (in_prompt + arrow() - halts,), START_SEARCH)
-    yield Rule(f"{HALT} where the state has no row", (halts,), HALT)
+    yield WriteRule("search, at the end of the prompt and of a step", (in_prompt + arrow() - halts,), START_SEARCH)
+    yield WriteRule(f"{HALT} where the state has no row", (halts,), HALT)
 
-    yield Rule("search for cell 0 in the prompt", (start, back(START, 1) + back(SYMBOL, 1)), Write(as_affine(0), PLACE))
-    yield Rule("search for the next one", (start, back(CELL, 1)), Write(back(NUMBER, 1) + 1, PLACE))
-    yield Rule("end of a search in the prompt", (reg(PLACE),), END_SEARCH)
-    yield Rule("a copy: its cell", (copying, 1 - failed), Write(back(NUMBER, 2), CELL))
-    yield Rule("a copy: its symbol", (back(PLACE, 3), reg(CELL)), Write(back(NUMBER, 1), SYMBOL))
-    yield Rule("search after a copy", (reg("copied"),), START_SEARCH)
-    yield Rule("search after the last copy", (copying, failed), START_SEARCH)
+    yield WriteRule(
+        "search for cell 0 in the prompt", (start, back(START, 1) + back(SYMBOL, 1)), Write(as_affine(0), PLACE)
+    )
+    yield WriteRule("search for the next one", (start, back(CELL, 1)), Write(back(NUMBER, 1) + 1, PLACE))
+    yield WriteRule("end of a search in the prompt", (reg(PLACE),), END_SEARCH)
+    yield WriteRule("a copy: its cell", (copying, 1 - failed), Write(back(NUMBER, 2), CELL))
+    yield WriteRule("a copy: its symbol", (back(PLACE, 3), reg(CELL)), Write(back(NUMBER, 1), SYMBOL))
+    yield WriteRule("search after a copy", (reg("copied"),), START_SEARCH)
+    yield WriteRule("search after the last copy", (copying, failed), START_SEARCH)
 
     ready = back(TO_LEFT, 1) + back(TO_RIGHT, 1) + back(FAILED, 1)
-    yield Rule("search for the pointer's cell", (start, ready), search.before)
-    yield Rule("the pointer's cell, in the search", (reg(search.before) + reg(search.between),), pointer)
-    yield Rule("between its two cells", (back(search.before, 1),), search.between)
-    yield Rule("after them", (back(search.between, 1),), search.behind)
-    yield Rule("end of a search for a cell", (reg(search.behind),), END_SEARCH)
-    yield Rule("the pointer's cell", (result, 1 - copying), pointer)
-    yield Rule("the cell again", (symbol, back(CELL, 1)), Write(back(NUMBER, 1), CELL))
+    yield WriteRule("search for the pointer's cell", (start, ready), search.before)
+    yield WriteRule("the pointer's cell, in the search", (reg(search.before) + reg(search.between),), pointer)
+    yield WriteRule("between its two cells", (back(search.before, 1),), search.between)
+    yield WriteRule("after them", (back(search.between, 1),), search.behind)
+    yield WriteRule("end of a search for a cell", (reg(search.behind),), END_SEARCH)
+    yield WriteRule("the pointer's cell", (result, 1 - copying), pointer)
+    yield WriteRule("the cell again", (symbol, back(CELL, 1)), Write(back(NUMBER, 1), CELL))
 
 
-def sequence_length(task: TaskOfAnySize) -> int:
+def sequence_length(task: AnyTapeTask) -> int:
     """Returns the most tokens: prompt, copies, a search after the last one, steps, and a word that says whether it halted."""
     return 1 + len(task.tape) + COPY * len(task.tape) + 4 + STEP * task.steps + 1
 
@@ -190,7 +192,7 @@ BLOCKS: Mapping[int, str] = {
 
 
 @dataclass(frozen=True)
-class Rag(TapeModel):
+class TuringRag(TapeModel):
     """The Linear RNN that searches. It has all cells that its steps can reach: no number of cells is given."""
 
     construction = Construction(
@@ -236,7 +238,7 @@ class Rag(TapeModel):
 
     def plan(self, n: int, fmt: Format, printed: Ids = NOTHING, listed: int | None = None) -> Planned:
         task = self.any_task(n)
-        known, first = _words(task, printed, task.around(listed)), _first_block(task)
+        known, first = _words(task, printed, task.window(listed)), _first_block(task)
         output = decide(tuple(_rules(tape_search(printed))), known)
         last = BlockPlan((), (*output, kinds(), table(task, reg("rule"))))
         remember = BlockPlan((), first.gadgets, (*window([first, last]), *first.linear_units))
@@ -247,7 +249,7 @@ class Rag(TapeModel):
 
     def surroundings(self, wired: Wired) -> Respond:
         """Returns what carries out the searches."""
-        return Search(wired.vocabulary)
+        return SearchTool(wired.vocabulary)
 
     def expected(self, n: int) -> list[str]:
         """Returns the words that a simulator of machines writes; the last word is HALT, or begins the search of another step."""

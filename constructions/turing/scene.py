@@ -8,7 +8,7 @@ from itertools import accumulate
 from constructions.show.trace import TokenTrace
 from constructions.turing.base import TuringModel
 from constructions.turing.configurations import BAR
-from constructions.turing.simulator import Step
+from constructions.turing.simulator import TuringStep
 from constructions.turing.tape_models import TO_LEFT, TO_RIGHT
 
 ENDS = frozenset((TO_LEFT, TO_RIGHT, BAR))  # the last word of a step, in every model
@@ -35,7 +35,7 @@ class TapeScene:
         return f"All {number} machine steps are written. Writes {token.produced}."
 
 
-def _sentence(step: Step) -> str:
+def _sentence(step: TuringStep) -> str:
     where = "right" if step.move > 0 else "left"
     return (
         f"in state {step.state} on cell {step.head} it reads {step.read}, writes {step.written}, goes {where}, "

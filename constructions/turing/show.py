@@ -12,7 +12,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from constructions.turing.machine import DIGITS
-from constructions.turing.simulator import Configuration, Step
+from constructions.turing.simulator import Configuration, TuringStep
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -25,7 +25,7 @@ FAINT = "dim"
 
 
 @dataclass(frozen=True)
-class Line:
+class ConfigurationLine:
     """One configuration. first: the cell of the first column. before, after: whether the tape goes on out of sight."""
 
     steps: int
@@ -51,7 +51,7 @@ class Line:
         return text
 
 
-def lines_of(word: Sequence[int], run: Iterable[Step], met: range, cells: int) -> Iterator[Line]:
+def lines_of(word: Sequence[int], run: Iterable[TuringStep], met: range, cells: int) -> Iterator[ConfigurationLine]:
     """Yields the start and the configuration after every step, in a window of `cells` cells. met: all cells that the steps meet."""
     contents = dict(enumerate(word))
     low, high = 0, max(len(word) - 1, 0)  # of the cells that are on the tape
@@ -63,9 +63,9 @@ def lines_of(word: Sequence[int], run: Iterable[Step], met: range, cells: int) -
 
     first = window(0)
 
-    def line(count: int, state: str, head: int) -> Line:
+    def line(count: int, state: str, head: int) -> ConfigurationLine:
         shown = "".join(DIGITS[contents.get(cell, 0)] for cell in range(first, first + size))
-        return Line(count, state, head, first, shown, low < first, high >= first + size)
+        return ConfigurationLine(count, state, head, first, shown, low < first, high >= first + size)
 
     yield line(0, "A", 0)
     for step in run:
@@ -87,7 +87,7 @@ def outcome(end: Configuration) -> str:
 
 
 def print_steps(
-    console: Console, word: Sequence[int], run: Iterable[Step], end: Configuration, most_lines: int = MOST_LINES
+    console: Console, word: Sequence[int], run: Iterable[TuringStep], end: Configuration, most_lines: int = MOST_LINES
 ) -> None:
     """Prints a run's steps, as far as `most_lines` reach, and how they end."""
     from rich.text import Text

@@ -45,7 +45,7 @@ class Configuration:
         return len(self.tape) - self.tape.count("0")
 
 
-class Step(NamedTuple):
+class TuringStep(NamedTuple):
     """A step, numbered from 1: the state and the head's cell before it, what is read and written, the move, the state after it."""
 
     number: int
@@ -70,12 +70,12 @@ class History:
     final: Configuration
 
 
-def steps(machine: Machine, tape: str = "", limit: int = MOST_STEPS) -> Iterator[Step]:
-    """Yields every step until the machine halts, at most `limit`. Raises MachineError at once for what is no tape or no limit."""
+def steps(machine: Machine, tape: str = "", limit: int = MOST_STEPS) -> Iterator[TuringStep]:
+    """Yields every step until the machine halts, at most `limit`. Raises MachineError at once for a wrong tape or limit."""
     return _steps(machine, machine.word(tape), _check(limit))
 
 
-def _steps(machine: Machine, word: tuple[int, ...], limit: int) -> Iterator[Step]:
+def _steps(machine: Machine, word: tuple[int, ...], limit: int) -> Iterator[TuringStep]:
     cells = dict(enumerate(word))
     head, state = 0, "A"
     for number in range(1, limit + 1):
@@ -83,7 +83,7 @@ def _steps(machine: Machine, word: tuple[int, ...], limit: int) -> Iterator[Step
             return
         read = cells.get(head, 0)
         rule = machine.rule(state, read)
-        yield Step(number, state, head, read, rule.write, rule.move, rule.state)
+        yield TuringStep(number, state, head, read, rule.write, rule.move, rule.state)
         cells[head] = rule.write
         head, state = head + rule.move, rule.state
 
@@ -102,7 +102,7 @@ def simulate(machine: Machine, tape: str, limit: int) -> Configuration:
 
 def simulate_fast(machine: Machine, tape: str, limit: int) -> Configuration:
     """Returns what `simulate` does, by compiled code. Raises MachineError."""
-    run = _Run(machine, tape, _check(limit))
+    run = _MachineRun(machine, tape, _check(limit))
     run.advance(limit, np.zeros(0, np.int64), np.zeros((5, 0), np.int8))
     return run.configuration
 
@@ -118,7 +118,7 @@ def histories(machine: Machine, tape: str, limit: int, piece: int = PIECE) -> It
     if limit > MOST_HISTORY:
         raise MachineError(f"a history has at most {MOST_HISTORY} steps, not {limit}")
     length = simulate_fast(machine, tape, limit).steps
-    run = _Run(machine, tape, length)
+    run = _MachineRun(machine, tape, length)
     for begin in range(0, max(length, 1), piece):
         size = min(piece, length - begin)
         head, columns = np.zeros(size, np.int64), np.zeros((5, size), np.int8)
@@ -133,7 +133,7 @@ def _check(limit: int) -> int:
     return limit
 
 
-class _Run:
+class _MachineRun:
     """A run of a machine on an array that grows; cell c lies at place c + origin. most: it makes no more steps than that."""
 
     def __init__(self, machine: Machine, tape: str, most: int) -> None:

@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 from constructions.models.program import NUMBER, Words, back
 from constructions.turing.base import HALT, TuringModel
 from constructions.turing.machine import DIGITS, LEFT, LETTERS, RIGHT, Machine, MachineError
-from constructions.turing.simulator import MOST_HISTORY, Configuration, Step
+from constructions.turing.simulator import MOST_HISTORY, Configuration, TuringStep
 from constructions.wiring.affine import Affine, as_affine, reg, total
 from constructions.wiring.numbered import Family
 from constructions.wiring.wire import Gadget, Unit
-from constructions.wiring.wired import Spelled
+from constructions.wiring.wired import SpelledTokens
 
 CELL, SYMBOL, STATE = "cell", "symbol", "state"
 START, OUT, TO_LEFT, TO_RIGHT = "<s>", "OUT", "←", "→"
@@ -40,7 +40,7 @@ Integers = NDArray[np.integer]
 
 
 @dataclass(frozen=True)
-class TaskOfAnySize:
+class AnyTapeTask:
     """A machine, a word on its tape, the most steps, and the space: all that weights are derived from. Raises MachineError.
 
     space: how many cells there are, with the word in the middle; by default as many as the steps can reach.
@@ -54,8 +54,8 @@ class TaskOfAnySize:
     def __post_init__(self) -> None:
         self.machine.word(self.tape)
 
-    def around(self, count: int | None) -> tuple[int, int]:
-        """Returns the first and the last of so many cells around the head's first one; of all cells, if there are no more."""
+    def window(self, count: int | None) -> tuple[int, int]:
+        """Returns the first and the last of `count` cells around cell 0; of all cells if that many do not exist, or for None."""
         first, last = self.ends
         if count is None or count >= self.steps:
             return first, last
@@ -84,7 +84,7 @@ class TaskOfAnySize:
 
 
 @dataclass(frozen=True)
-class Task(TaskOfAnySize):
+class TapeTask(AnyTapeTask):
     """As far as a model can be wired for it and run. Raises MachineError."""
 
     def __post_init__(self) -> None:
@@ -112,7 +112,7 @@ class Task(TaskOfAnySize):
         return [START, *self.tape]
 
 
-def number_families(task: TaskOfAnySize, cells: tuple[int, int] | None = None) -> tuple[Family, ...]:
+def number_families(task: AnyTapeTask, cells: tuple[int, int] | None = None) -> tuple[Family, ...]:
     """Cells, symbols and states. cells: the first and the last of them, by default the task's."""
     return (
         Family(CELL, *(task.ends if cells is None else cells), lambda c: f"@{c}"),
@@ -131,7 +131,7 @@ def arrow() -> Affine:
     return reg(TO_LEFT) + reg(TO_RIGHT)
 
 
-def table(task: TaskOfAnySize, key: Affine) -> Gadget:
+def table(task: AnyTapeTask, key: Affine) -> Gadget:
     """Writes what rule number k·state + symbol, the `key`, says: its symbol at WRITES, its state at ENTERS, else its direction.
 
     Derivation: a function of the key bends at integers alone, so one unit for each key adds it up: its value at 0, its slope after
@@ -166,7 +166,7 @@ def kinds() -> Gadget:
     )
 
 
-def halted(task: TaskOfAnySize) -> Gadget:
+def halted(task: AnyTapeTask) -> Gadget:
     """Returns a gadget: 1 or more at a direction if the state before it has no row, else 0."""
     return Gadget(
         "has the machine halted", (Unit(back(NUMBER, 1) - (len(task.machine.rows) - 1), arrow(), {"halted": 1}),)
@@ -176,14 +176,14 @@ def halted(task: TaskOfAnySize) -> Gadget:
 # Reading
 
 
-def read_steps(words: Sequence[str]) -> Iterator[Step]:
-    """Yields every step that is written in full. What a step has read is what the steps before it have left."""
+def read_steps(words: Sequence[str]) -> Iterator[TuringStep]:
+    """Yields every step that is written in full. The symbol that a step reads follows from the steps before it."""
     cells = dict(enumerate(map(int, _prompt_of(words))))
     state, number = "A", 0
     for written in _written_steps(words):
         for head, symbol, letter, move in zip(*(column.tolist() for column in written), strict=True):
             number += 1
-            yield Step(number, state, head, cells.get(head, 0), symbol, move, LETTERS[letter])
+            yield TuringStep(number, state, head, cells.get(head, 0), symbol, move, LETTERS[letter])
             cells[head], state = symbol, LETTERS[letter]
 
 
@@ -198,7 +198,7 @@ class _Written(NamedTuple):
 
 def _written_steps(words: Sequence[str]) -> Iterator[_Written]:
     """Yields all steps that are written in full, a piece of the words at a time: all of them may be very long."""
-    spelled = words if isinstance(words, Spelled) else _spell(words)
+    spelled = words if isinstance(words, SpelledTokens) else _spell(words)
     kind = np.full(len(spelled.vocabulary), UNKNOWN)
     value = np.zeros(len(spelled.vocabulary), np.int64)
     for begin in range(0, len(spelled) - len(STEP) + 1, PIECE):
@@ -213,9 +213,9 @@ def _written_steps(words: Sequence[str]) -> Iterator[_Written]:
         yield _Written(cell, symbol, state, move)
 
 
-def _spell(words: Sequence[str]) -> Spelled:
+def _spell(words: Sequence[str]) -> SpelledTokens:
     number = {word: i for i, word in enumerate(dict.fromkeys(words))}
-    return Spelled(tuple(number), np.array([number[word] for word in words], np.int64))
+    return SpelledTokens(tuple(number), np.array([number[word] for word in words], np.int64))
 
 
 def _meaning(word: str) -> tuple[int, int]:
@@ -253,16 +253,16 @@ def read(words: Sequence[str]) -> Configuration:
 class TapeModel(TuringModel):
     """A model that writes the machine's steps."""
 
-    def any_task(self, n: int) -> TaskOfAnySize:
-        return TaskOfAnySize(self.machine, n, self.tape, self.cells)
+    def any_task(self, n: int) -> AnyTapeTask:
+        return AnyTapeTask(self.machine, n, self.tape, self.cells)
 
-    def task(self, n: int) -> Task:
-        return Task(self.machine, n, self.tape, self.cells)
+    def task(self, n: int) -> TapeTask:
+        return TapeTask(self.machine, n, self.tape, self.cells)
 
     def read_words(self, words: Sequence[str]) -> Configuration:
         return read(words)
 
-    def read_steps(self, words: Sequence[str]) -> Iterator[Step]:
+    def read_steps(self, words: Sequence[str]) -> Iterator[TuringStep]:
         return read_steps(words)
 
 

@@ -50,10 +50,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from constructions.models.building import format_of, wired_of
-from constructions.models.program import NUMBER, Rule, Words, Write, back, decide, window
+from constructions.models.program import NUMBER, Words, Write, WriteRule, back, decide, window
 from constructions.parts.gadgets.threshold import threshold
 from constructions.parts.recurrences.running_sum import running_sum
-from constructions.turing.configurations import HALT, OUT, RUN, START, Code, Task
+from constructions.turing.configurations import HALT, OUT, RUN, START, Code, TextTask
 from constructions.turing.machine import DIGITS, LETTERS, RIGHT, Machine, MachineError
 from constructions.turing.simulator import steps as simulated
 from constructions.wiring.affine import Affine, as_affine, reg
@@ -69,7 +69,7 @@ ONE = as_affine(1)
 
 
 @dataclass(frozen=True)
-class Space:
+class MachineSpace:
     """A machine on m cells: the base, the numbers and the words. Raises MachineError for what cannot be wired."""
 
     machine: Machine
@@ -138,7 +138,7 @@ class Space:
 # Weights
 
 
-def read_tokens(space: Space) -> tuple[Gadget, ...]:
+def read_tokens(space: MachineSpace) -> tuple[Gadget, ...]:
     """Returns the product of the last two numbers; what the head's letter and the cell after it say in the prompt."""
     given = reg(STATE) - reg(RUNNING)
     marks = reg(NUMERAL) + back(NUMERAL, 1) + reg(RUNNING)  # 3 where a step ends, less elsewhere
@@ -159,7 +159,7 @@ def read_tokens(space: Space) -> tuple[Gadget, ...]:
     )
 
 
-def along_the_prompt(space: Space) -> tuple[LinearUnit, ...]:
+def along_the_prompt(space: MachineSpace) -> tuple[LinearUnit, ...]:
     """Returns b^i and b^(m − i) at cell i as far as the letter; after it b times the one, 1/b of the other; 0 from `:` on."""
     b, share, most = space.base, space.power(-1), space.power(space.cells + 1)
     return (
@@ -169,7 +169,7 @@ def along_the_prompt(space: Space) -> tuple[LinearUnit, ...]:
     )
 
 
-def understand(space: Space) -> tuple[Gadget, ...]:
+def understand(space: MachineSpace) -> tuple[Gadget, ...]:
     """Returns what the step says that ends here, or what the prompt says at `:`; what a cell of the prompt adds to a sum."""
     k, start = space.symbols, reg(RUN)
     behind = reg("given") - back(STATE, 1)  # 1 at the cells after the head's
@@ -208,8 +208,8 @@ def given_so_far() -> tuple[LinearUnit, ...]:
     )
 
 
-def table(space: Space) -> Gadget:
-    """Returns what each rule says, at the key 1 + k·state + symbol; nothing at other keys.
+def table(space: MachineSpace) -> Gadget:
+    """Returns the table of rules: the tokens of a rule at the key 1 + k·state + symbol, nothing at other keys.
 
     Derivation: functions of the key that are 0 outside the table, by their second differences, one unit for each bend.
     """
@@ -230,7 +230,7 @@ def table(space: Space) -> Gadget:
     return Gadget(f"the table of {len(rules)} rules", tuple(units), unused, "Lemma C.4")
 
 
-def follow(space: Space) -> tuple[Gadget, ...]:
+def follow(space: MachineSpace) -> tuple[Gadget, ...]:
     """Returns what the step that ends here adds to the sums; the head's next place, one token before it is to be written."""
     b, share, k = space.base, space.power(-1), space.symbols
 
@@ -249,7 +249,7 @@ def follow(space: Space) -> tuple[Gadget, ...]:
     )
 
 
-def look_ahead(space: Space) -> tuple[Gadget, ...]:
+def look_ahead(space: MachineSpace) -> tuple[Gadget, ...]:
     """Returns x + k·y for the symbol x to be written and y that the head comes upon; whether the head leaves the space."""
     k, far = space.symbols, space.power(space.cells + 1)
 
@@ -273,7 +273,7 @@ def look_ahead(space: Space) -> tuple[Gadget, ...]:
     )
 
 
-def write(space: Space) -> tuple[Gadget, ...]:
+def write(space: MachineSpace) -> tuple[Gadget, ...]:
     """Returns the next token; HALT where the table says nothing, as of a state without a row."""
     stays, mirror = -reg("leaves"), back("mirror", 1)
     bends = {corner: 1 if corner == 0 else Fraction(1 << corner, 2) for corner in range(space.symbols**2 - 1)}
@@ -284,15 +284,15 @@ def write(space: Space) -> tuple[Gadget, ...]:
         Unit(back("rightward", 2) + back("leftward", 2), ONE, {NUMERAL: 1}),
     )
     rules = (
-        Rule("the new state", (reg("rightward") + reg("leftward"),), Write(reg("next"), STATE)),
-        Rule("the mirror to the right", (back("rightward", 1) + stays,), Write(space.power(-1) * mirror, NUMERAL)),
-        Rule("the mirror to the left", (back("leftward", 1) + stays,), Write(space.base * mirror, NUMERAL)),
-        Rule("the head leaves the space", (reg("leaves"),), OUT),
+        WriteRule("the new state", (reg("rightward") + reg("leftward"),), Write(reg("next"), STATE)),
+        WriteRule("the mirror to the right", (back("rightward", 1) + stays,), Write(space.power(-1) * mirror, NUMERAL)),
+        WriteRule("the mirror to the left", (back("leftward", 1) + stays,), Write(space.base * mirror, NUMERAL)),
+        WriteRule("the head leaves the space", (reg("leaves"),), OUT),
     )
     return (*decide(rules, space.words, idle=HALT), Gadget("2^code times the next place", cell, {}, "Lemma C.4"))
 
 
-def plan(space: Space) -> tuple[Embedding, tuple[BlockPlan, ...]]:
+def plan(space: MachineSpace) -> tuple[Embedding, tuple[BlockPlan, ...]]:
     first, second = read_tokens(space), understand(space)
     fourth, fifth, sixth = follow(space), look_ahead(space), write(space)
     sums = tuple(running_sum(f"the cells on the {side}", reg(f"{side}_gain"), side) for side in ("left", "right"))
@@ -320,7 +320,7 @@ def build(
 
     Raises ValueError for p even or too small, the message names the least p; MachineError for a space that cannot be wired.
     """
-    space = Space(machine, cells)
+    space = MachineSpace(machine, cells)
     least = space.least_bits(discipline)
     arithmetic = Arithmetic(format_of(least, precision_bits, f"{cells} cells"), discipline)
     words, blocks = plan(space)
@@ -332,7 +332,7 @@ def build(
 
 def prompt(machine: Machine, tape: str, cells: int) -> list[str]:
     """Returns the first configuration; the word stands in the middle of the space."""
-    task = Task(machine, 0, tape, cells)
+    task = TextTask(machine, 0, tape, cells)
     word = task.tape or DIGITS[0]
     right = cells - task.left - task.width
     return [START, *DIGITS[0] * task.left, LETTERS[0], *word, *DIGITS[0] * right, RUN]
@@ -340,8 +340,8 @@ def prompt(machine: Machine, tape: str, cells: int) -> list[str]:
 
 def expected_sequence(machine: Machine, tape: str, cells: int, steps: int) -> list[str]:
     """Returns every token after the prompt, by the simulator; the last is HALT, or OUT, or the third of the last step."""
-    base, k = Space(machine, cells).base, machine.symbols
-    first = Task(machine, 0, tape, cells).left
+    base, k = MachineSpace(machine, cells).base, machine.symbols
+    first = TextTask(machine, 0, tape, cells).left
     symbols = dict(enumerate(machine.word(tape), first))
     words, state = list[str](), LETTERS[0]
     for step in simulated(machine, tape, steps):

@@ -69,7 +69,7 @@ def _fraction(value: Number) -> Fraction:
 
 
 def _product(c: Fraction, factor: Number) -> Fraction:
-    """c·factor; in the cases that most are, without what a Fraction does in all."""
+    """Returns c·factor. The frequent cases are computed without the general multiplication of Fraction, which is slow."""
     if type(c) is Fraction and type(factor) is not float:  # a float is refused later, with its place
         if not c:
             return ZERO
@@ -98,7 +98,7 @@ def reg(name: str) -> Affine:
 
 
 def as_affine(value: Affine | Number) -> Affine:
-    """`value` as a form; a number is a constant form."""
+    """Returns a form unchanged, a number as a constant form."""
     return value if isinstance(value, Affine) else _form({}, _fraction(value))
 
 
@@ -117,7 +117,7 @@ def show_number(value: Number) -> str:
 
 
 def _magnitude(value: Fraction) -> str:
-    """|value|; from ten factors of two on, above or below the line, they are written as a power."""
+    """Writes |value|, with 2^k as a power if numerator or denominator has at least ten factors of two."""
     numerator, denominator = abs(value.numerator), value.denominator
     if denominator == 1:
         exponent = (numerator & -numerator).bit_length() - 1

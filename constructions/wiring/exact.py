@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from operator import itemgetter
 
 from constructions.places import name_part, name_place
-from constructions.rows import HeadRows, Layer, Recurrent, Row, Sublayer, Unit, Weight
+from constructions.rows import HeadRows, Layer, Recurrent, Row, Sublayer, UnitRows, Weight
 from constructions.wiring.affine import Affine
 from constructions.wiring.plan import BlockPlan, Gadget, Head, LinearUnit
 
@@ -75,7 +75,7 @@ def _head(head: Head, index: Mapping[str, int]) -> HeadRows:
 
 
 def _feed_forward(gadgets: Sequence[Gadget], index: Mapping[str, int]) -> Sublayer:
-    units: list[Unit] = []
+    units: list[UnitRows] = []
     down: dict[int, list[tuple[int, Weight]]] = {}
     bias: dict[int, Weight] = {}
     for gadget in gadgets:
@@ -83,7 +83,7 @@ def _feed_forward(gadgets: Sequence[Gadget], index: Mapping[str, int]) -> Sublay
             for i, weight in _row(unit.into, index):
                 down.setdefault(i, []).append((len(units), weight))
             gate, up = unit.gate, unit.up
-            units.append(Unit(_row(gate.terms, index), gate.constant, _row(up.terms, index), up.constant))
+            units.append(UnitRows(_row(gate.terms, index), gate.constant, _row(up.terms, index), up.constant))
         for name, value in gadget.constants.items():
             i = index[name]
             bias[i] = bias[i] + value if i in bias else value

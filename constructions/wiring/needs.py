@@ -62,7 +62,7 @@ def is_square(square: Affine, root: Affine) -> Need:
 
 
 def is_bit(form: Affine) -> Need:
-    """0 or 1, which are their own squares."""
+    """Returns the need that a form is 0 or 1: a number that is its own square."""
     return is_square(form, form)
 
 

@@ -90,5 +90,5 @@ class Numbered(Sequence[Row]):
 
 
 def kinds(rows: Sequence[Row]) -> Sequence[Row]:
-    """Rows that fill all the registers that any of these does: fewer, where that is known."""
+    """Returns rows that between them fill each register that any row fills: few, if the rows are of numbers."""
     return rows.kinds if isinstance(rows, Numbered) else rows

@@ -185,7 +185,7 @@ def _fill(gadget: Gadget) -> set[str]:
 
 
 def _content(part: Head | LinearUnit | Gadget) -> object:
-    """Returns all of a part but what it is called."""
+    """Returns a part without its name."""
     if isinstance(part, Head):
         return [(c.key, c.query) for c in part.components], part.reads
     return part.rows if isinstance(part, LinearUnit) else (part.units, part.constants)
@@ -213,5 +213,5 @@ def constant(name: str, values: Mapping[str, Number]) -> Gadget:
 
 
 def linear(name: str, form: Affine | Number, into: str) -> Gadget:
-    """into += form: a unit whose gate is the constant 1 (Lemma C.2)."""
+    """Returns the gadget that adds a form to a register: a unit whose gate is the constant 1 (Lemma C.2)."""
     return Gadget(name, (Unit(as_affine(1), as_affine(form), {into: 1}),), {}, "Lemma C.2")

@@ -93,7 +93,7 @@ def _match(key: Affine, query: Affine) -> str:
 
 
 def is_place(form: Affine) -> bool:
-    """True if the form is a register of positions, or a multiple of it."""
+    """Returns whether the form is a register of positions, or a multiple of one."""
     return [*form.terms] in PLACES and not form.constant
 
 

@@ -51,12 +51,12 @@ def squared(name: str) -> Register:
 
 
 def copied(name: str, before: int) -> Register:
-    """Returns what `name` was so many tokens before, copied by a head; a copy of a copy is from further back."""
+    """Returns the register in which a head copies `name` from so many tokens earlier; a copy of a copy is from further back."""
     of = register(name)
     return Register(of.base, of.is_square, Past.COPIED, of.before + before)
 
 
-def kept(name: str, before: int) -> Register:
-    """Returns what `name` was so many tokens before, 0 for this one, kept by a shift register."""
+def register_before(name: str, before: int) -> Register:
+    """Returns the register of a shift register that holds the value of `name` so many tokens earlier; 0: of this token."""
     of = register(name)
     return Register(of.base, of.is_square, Past.KEPT, before)

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from constructions.layers import AttentionHead, Block, FeedForward, Matrix, Recurrence, Said, Transformer
+from constructions.layers import AttentionHead, Block, FeedForward, HeadLookups, Matrix, Recurrence, Transformer
 from constructions.places import name_part, name_place
 from constructions.rows import Layer, Row, Sublayer
 from constructions.wiring.affine import Number
@@ -105,7 +105,7 @@ class _Filler:
             raise ValueError(f"register {self.registers[register]!r}: {error}") from error
 
     def powers(self, rows: Powers) -> Mapping[str, Matrix] | None:
-        """Register → what its rows have there; None where a number may be none that both the format and float64 hold."""
+        """Maps each register to its column of the rows; None if some number may not be held exactly by the format or by float64."""
         columns: dict[str, Matrix] = {}
         for name, (factor, exponent) in rows.powers.items():
             quanta, most = factor / self.format.quantum, max(abs(rows.low), abs(rows.high)) ** exponent
@@ -232,7 +232,7 @@ def wire(
             blocks=tuple(filler.block(number, plan, layer) for number, (plan, layer) in numbered),
             unembed=words if unembed is embedding.words else filler.words(tokens, unembed, "the output row", exact),
             longest=longest,
-            said=Said(registers, tuple(block.heads for block in blocks)),
+            said=HeadLookups(registers, tuple(block.heads for block in blocks)),
         ),
         registers,
     )

@@ -59,18 +59,18 @@ class Wired:
 
     def numbers(self, words: Iterable[str]) -> NDArray[np.integer]:
         """Returns the same in an array. Words that are spelled by just this vocabulary are numbers already."""
-        if isinstance(words, Spelled) and words.vocabulary == self.vocabulary:
+        if isinstance(words, SpelledTokens) and words.vocabulary == self.vocabulary:
             return words.numbers(slice(None))
         return np.array(self.tokens(words), np.int64)
 
-    def spelled(self, tokens: Iterable[int]) -> Spelled:
+    def spelled(self, tokens: Iterable[int]) -> SpelledTokens:
         """Returns the token strings of these numbers."""
         numbers = tokens if isinstance(tokens, np.ndarray) else np.array(list(tokens), np.int64)
-        return Spelled(self.vocabulary, numbers)
+        return SpelledTokens(self.vocabulary, numbers)
 
 
 @dataclass(frozen=True, eq=False)
-class Spelled(Sequence[str]):
+class SpelledTokens(Sequence[str]):
     """Token strings that are looked up when they are asked for: a long run has hundreds of millions.
 
     before: tokens that stand before the others, a prompt's for example.

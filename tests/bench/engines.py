@@ -78,14 +78,14 @@ def lean_trees(n: int, batch: int) -> Problem:
 def machine(n: int, batch: int) -> Problem:
     """n steps of the five-state busy beaver, `batch` times."""
     beaver, space = find("bb5").machine, min(2 * n + 1, CELLS)
-    wired = hybrid.Hybrid(beaver, cells=space).build(n)
-    prompt = wired.tokens(hybrid.Hybrid(beaver, cells=space).prompt(n))
-    answer = hybrid.Hybrid(beaver, cells=space).tokens(n)
+    wired = hybrid.TuringHybrid(beaver, cells=space).build(n)
+    prompt = wired.tokens(hybrid.TuringHybrid(beaver, cells=space).prompt(n))
+    answer = hybrid.TuringHybrid(beaver, cells=space).tokens(n)
     return Problem(wired.model, wired.arithmetic, [prompt] * batch, [answer] * batch, set())
 
 
 @dataclass(frozen=True)
-class Task:
+class EngineTask:
     """What the engines are measured at. largest: how far each of them goes. unit: what n counts."""
 
     make: Callable[[int, int], Problem]
@@ -96,31 +96,31 @@ class Task:
 
 
 TASKS = {
-    "istree": Task(
+    "istree": EngineTask(
         trees,
         "IsTree, all registers of all layers exact",
         "vertices of the graph",
         {"reference": 100, "dense": 300, "incremental": 10**6},
         istree.TRANSFORMER.least_precision,
     ),
-    "lean": Task(
+    "lean": EngineTask(
         lean_trees,
         "IsTree, lean: five blocks",
         "vertices of the graph",
         {"reference": 100, "dense": 300, "incremental": 10**6},
         lean.LEAN.least_precision,
     ),
-    "turing": Task(
+    "turing": EngineTask(
         machine,
         "The hybrid RNN that runs the five-state busy beaver",
         "steps",
         {"reference": 100, "incremental": 10**7},
-        lambda n: hybrid.Hybrid(find("bb5").machine, cells=min(2 * n + 1, CELLS)).least_precision(n),
+        lambda n: hybrid.TuringHybrid(find("bb5").machine, cells=min(2 * n + 1, CELLS)).least_precision(n),
     ),
 }
 
 
-def measure(task: Task, engine: str, n: int) -> dict[str, float]:
+def measure(task: EngineTask, engine: str, n: int) -> dict[str, float]:
     """One figure, in this process: medians, and how far the processor time of its runs lies apart, as a part of the median."""
     batch = BATCH if engine.startswith("dense") else 1
     problem = task.make(n, batch)
@@ -166,10 +166,10 @@ def _runner(engine: str, problem: Problem) -> Callable[[], bool]:
 
         return by_reference
     if engine == "incremental":
-        from constructions.engines import Asked, find_engine
+        from constructions.engines import Decoding, find_engine
 
         def by_incremental() -> bool:
-            decoded = find_engine(engine)(Asked(model, arithmetic, prompt, stop, len(answer)))
+            decoded = find_engine(engine)(Decoding(model, arithmetic, prompt, stop, len(answer)))
             return decoded.produced == list(answer)
 
         return by_incremental
@@ -217,7 +217,7 @@ def run_all(name: str, largest: Mapping[str, int], top: int) -> Figures:
     return results
 
 
-def report(task: Task, results: Figures) -> str:
+def report(task: EngineTask, results: Figures) -> str:
     """The figures as Markdown."""
     lines = [
         f"**{task.title}.** Tokens per second of processor time (peak memory); n: {task.unit}.",
@@ -253,7 +253,7 @@ def report(task: Task, results: Figures) -> str:
     return "\n".join(lines) + "\n"
 
 
-def report_gpu(task: Task, results: Figures) -> str:
+def report_gpu(task: EngineTask, results: Figures) -> str:
     """The figures of `--gpu` as Markdown."""
     lines = [
         f"**{task.title}.** Tokens per second of wall time, and the GPU's peak memory; n: {task.unit}.",

@@ -147,7 +147,7 @@ def test_what_is_no_circuit_is_refused(text: str, message: str) -> None:
 @pytest.mark.parametrize("make", [lambda c: aiger.ascii_text(c).encode(), aiger.binary])
 def test_every_truncation_is_refused_or_only_loses_names(make: object) -> None:
     circuit = OPERATIONS["compare"].circuit(5)
-    data = make(circuit)  # type: ignore[operator]
+    data = make(circuit)
     names = data.index(b"i0 a1")
     for end in range(names):
         with pytest.raises(AigerError):

@@ -16,7 +16,7 @@ from circuits.architectures.caches import Rmt, Tova, Window
 from circuits.architectures.cell import TRAINED, Cell, rounded
 from circuits.architectures.gates import Gru, Lstm, Mamba, Rwkv
 from circuits.architectures.matrices import DECAY, LinearAttention, MLstm, RetNet
-from circuits.architectures.train import Passed, rights
+from circuits.architectures.train import RoundedTensors, rights
 from circuits.rnn import key, load
 
 CELLS: tuple[type[Cell], ...] = (LinearAttention, RetNet, MLstm, Gru, Lstm, Rwkv, Mamba, Window, Tova, Rmt)
@@ -218,7 +218,7 @@ def test_what_is_trained_is_the_same_step() -> None:
         cell = kind(3, P)
         weights = {n: torch.tensor(w, dtype=torch.float64, requires_grad=True) for n, w in cell.weights.items()}
         state, tensors = cell.start(), tuple(torch.zeros(2, *shape, dtype=torch.float64) for shape in cell.parts(3))
-        o = Passed(P)
+        o = RoundedTensors(P)
         for position, token in enumerate((3, 1, 4, 1, 5), start=1):
             state = cell.step(state, token, position)
             x = o.round(weights["embedding"][token] + weights["position"][position])

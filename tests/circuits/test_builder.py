@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from circuits.builder import Bit, Builder
-from circuits.circuit import Circuit, Gate, Kind
+from circuits.circuit import Circuit, Gate, GateKind
 from circuits.sums import BitHeap, all_of, full_adder, half_adder, none_of, plus_one, signed_digits
 
 
@@ -50,7 +50,7 @@ def test_what_no_output_reads_is_left_out() -> None:
     x, y = b.input("x"), b.input("y")
     assert (x & y).id  # made, and not read
     circuit = made(x ^ y)
-    assert circuit.gates == (Gate(Kind.INPUT, 0), Gate(Kind.INPUT, 1), Gate(Kind.XOR, 0, 1))
+    assert circuit.gates == (Gate(GateKind.INPUT, 0), Gate(GateKind.INPUT, 1), Gate(GateKind.XOR, 0, 1))
 
 
 def test_constants_can_be_read_outside() -> None:
@@ -66,7 +66,7 @@ def test_in_order_outputs_and_next_state_come_last() -> None:
     both = s & x
     circuit = b.circuit({"both": both, "again": both, "not": ~both, "x": x}, [s], in_order=True)
     count = len(circuit.gates)
-    assert circuit.gates[:2] == (Gate(Kind.STATE, 0), Gate(Kind.INPUT, 0))
+    assert circuit.gates[:2] == (Gate(GateKind.STATE, 0), Gate(GateKind.INPUT, 0))
     assert (*circuit.outputs, *circuit.next_state) == tuple(range(count - 5, count))
     assert circuit.run([1], [1]) == ([1, 1, 0, 1], [1])
     assert circuit.run([1], [0]) == ([0, 0, 1, 1], [0])
@@ -84,10 +84,10 @@ def test_bits_of_two_circuits_do_not_mix() -> None:
 @pytest.mark.parametrize(
     ("gates", "outputs", "message"),
     [
-        ((Gate(Kind.INPUT, 0), Gate(Kind.AND, 0, 1)), (1,), "gate 1 reads gates 0 and 1"),
-        ((Gate(Kind.INPUT, 1),), (0,), "gate 0 reads bit 1 of 1 input bits"),
-        ((Gate(Kind.STATE, 0),), (0,), "gate 0 reads bit 0 of 0 state bits"),
-        ((Gate(Kind.INPUT, 0),), (1,), "there is no gate 1 among 1"),
+        ((Gate(GateKind.INPUT, 0), Gate(GateKind.AND, 0, 1)), (1,), "gate 1 reads gates 0 and 1"),
+        ((Gate(GateKind.INPUT, 1),), (0,), "gate 0 reads bit 1 of 1 input bits"),
+        ((Gate(GateKind.STATE, 0),), (0,), "gate 0 reads bit 0 of 0 state bits"),
+        ((Gate(GateKind.INPUT, 0),), (1,), "there is no gate 1 among 1"),
     ],
 )
 def test_what_is_no_circuit_is_refused(gates: tuple[Gate, ...], outputs: tuple[int, ...], message: str) -> None:
@@ -107,7 +107,7 @@ def test_wrong_numbers_of_bits_are_refused() -> None:
 )
 def test_adders(adder: object, bits: int, extra: int, gates: int) -> None:
     b = Builder()
-    total, carry = adder(*[b.input(f"x{i}") for i in range(bits)])  # type: ignore[operator]
+    total, carry = adder(*[b.input(f"x{i}") for i in range(bits)])
     circuit = b.circuit({"sum": total, "carry": carry})
     assert circuit.operations == gates
     for case in itertools.product((0, 1), repeat=bits):

@@ -44,7 +44,7 @@ def test_an_error_is_raised_here_after_the_items_before_it() -> None:
 )
 def test_a_death_is_told(end: object, status: int) -> None:
     with pytest.raises(DiedError) as raised:
-        list(run_in_child(lambda: [end()]))  # type: ignore[operator]
+        list(run_in_child(lambda: [end()]))
     assert raised.value.status == status
     assert no_child_is_left()
 

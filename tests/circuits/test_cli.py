@@ -9,7 +9,7 @@ import pytest
 
 from circuits.__main__ import main
 from circuits.aiger_read import read
-from circuits.circuit import Kind
+from circuits.circuit import GateKind
 from circuits.equivalence import find_difference
 from circuits.models import find_models
 from circuits.operations import OPERATIONS
@@ -73,7 +73,7 @@ def test_a_step(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert len(document["states"]) == 13 * len(document["state_numbers"])
     rnn = find_models()["recall"].load(13, None)
     assert read(path).initial == rnn.step.circuit.initial
-    assert [gate[0] for gate in document["gates"][: len(document["states"])]] == [Kind.STATE.name] * len(
+    assert [gate[0] for gate in document["gates"][: len(document["states"])]] == [GateKind.STATE.name] * len(
         document["states"]
     )
 

@@ -8,7 +8,7 @@ import random
 import numpy as np
 import pytest
 
-from circuits.circuit import Kind
+from circuits.circuit import GateKind
 from circuits.compiler import compile_step
 from circuits.models import Rnn, find_models
 from circuits.runs import embed
@@ -173,7 +173,7 @@ def test_the_numbering_of_the_theorem(name: str) -> None:
     rnn = load(name, Discipline.FUSED)
     step, p = rnn.step, rnn.step.precision_bits
     gates, state, count = step.circuit.gates, p * len(step.states), len(step.circuit.gates)
-    assert [gate[:2] for gate in gates[:state]] == [(Kind.STATE, i) for i in range(state)]
+    assert [gate[:2] for gate in gates[:state]] == [(GateKind.STATE, i) for i in range(state)]
     assert step.circuit.next_state == tuple(range(count - state, count))
     assert step.circuit.outputs == tuple(range(count - state - p * len(step.outputs), count - state))
     assert all(gates[i].computes for i in (*step.circuit.outputs, *step.circuit.next_state))

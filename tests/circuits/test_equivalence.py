@@ -8,7 +8,7 @@ import pytest
 
 from circuits.berkeley_abc import equivalent, find_abc
 from circuits.builder import Builder
-from circuits.circuit import Kind
+from circuits.circuit import GateKind
 from circuits.equivalence import Difference, find_difference, named_values
 from circuits.obvious import obvious
 from circuits.operations import OPERATIONS
@@ -51,7 +51,7 @@ def test_a_difference_is_shown() -> None:
 def test_the_order_of_inputs_and_outputs_does_not_matter() -> None:
     circuit = OPERATIONS["add"].circuit(5)
     order = tuple(reversed(range(len(circuit.inputs))))
-    gates = tuple(g._replace(left=order[g.left]) if g.kind is Kind.INPUT else g for g in circuit.gates)
+    gates = tuple(g._replace(left=order[g.left]) if g.kind is GateKind.INPUT else g for g in circuit.gates)
     other = replace(
         circuit,
         gates=gates,

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from circuits.circuit import Circuit, Gate, Kind
+from circuits.circuit import Circuit, Gate, GateKind
 from circuits.equivalence import find_difference
 from circuits.lanes import pack, unpack
 from circuits.obvious import obvious
@@ -86,7 +86,7 @@ def mutants(circuit: Circuit) -> list[tuple[int, Circuit]]:
     made = []
     for i, gate in enumerate(circuit.gates):
         if gate.computes:
-            other = Gate(Kind.XOR if gate.kind is Kind.AND else Kind.AND, gate.left, gate.right)
+            other = Gate(GateKind.XOR if gate.kind is GateKind.AND else GateKind.AND, gate.left, gate.right)
             made.append((i, replace(circuit, gates=(*circuit.gates[:i], other, *circuit.gates[i + 1 :]))))
     return made
 

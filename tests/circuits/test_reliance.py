@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from circuits.builder import Bit, Builder, constants
-from circuits.circuit import Kind
+from circuits.circuit import GateKind
 from circuits.compiler import compile_step, filled_registers
 from circuits.equivalence import find_difference
 from circuits.lanes import number_bits
@@ -129,5 +129,5 @@ def test_every_flipped_gate_of_a_step_is_caught() -> None:
         if find_difference(self_reliant(replace(rnn.step, circuit=mutant), rnn.reads), right) is None
     }
     gates = rnn.step.circuit.gates
-    assert alive == {i for i, gate in enumerate(gates) if gate.kind is Kind.AND and known[gate.left] == 0}
+    assert alive == {i for i, gate in enumerate(gates) if gate.kind is GateKind.AND and known[gate.left] == 0}
     assert len(alive) < 30 < rnn.step.circuit.operations

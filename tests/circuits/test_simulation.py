@@ -16,9 +16,9 @@ from circuits.runs import next_word, run_rnn
 from circuits.simulate import main
 from circuits.simulation import FINDINGS, least_precision
 from circuits.simulator import Simulator, expected_tokens
-from constructions.engines import Asked, decode_by_reference, find_engine, known
+from constructions.engines import Decoding, decode_by_reference, find_engine, known
 from constructions.engines.known import read_text
-from constructions.models.search import Search
+from constructions.models.search import SearchTool
 from constructions.turing import configurations
 from constructions.turing.library import find
 from constructions.wiring.wired import Wired
@@ -33,7 +33,7 @@ def load(name: str, n: int = 1, discipline: Discipline = Discipline.FUSED) -> Rn
 
 def simulation(rnn: Rnn, prompt: list[int], words: int, **how: object) -> tuple[Wired, list[int]]:
     """The Transformer, and what it should write."""
-    wired = Simulator(rnn, words).build(len(prompt), **how)  # type: ignore[arg-type]
+    wired = Simulator(rnn, words).build(len(prompt), **how)
     return wired, expected_tokens(run_rnn(rnn, prompt, words))
 
 
@@ -58,7 +58,7 @@ def test_words_are_those_of_the_reference_engine(name: str, n: int, text: str, d
     rnn = load(name, n, discipline)
     assert rnn.wired is not None
     prompt = rnn.wired.tokens(text.split())
-    decoded = decode_by_reference(Asked(rnn.wired.model, rnn.wired.arithmetic, prompt, set(), 5)).produced
+    decoded = decode_by_reference(Decoding(rnn.wired.model, rnn.wired.arithmetic, prompt, set(), 5)).produced
     assert [step.written for step in run_rnn(rnn, prompt, 5)][len(prompt) - 1 :] == decoded
 
 
@@ -88,7 +88,9 @@ def test_engines_agree(discipline: Discipline) -> None:
     wired, expected = simulation(rnn, [1, 0], 1, discipline=discipline)
     limits = {"incremental": len(expected), "dense": 40, "reference": 24}
     for name, limit in limits.items():
-        actual = find_engine(name)(Asked(wired.model, wired.arithmetic, [1, 0], set(), limit, guess=expected[:limit]))
+        actual = find_engine(name)(
+            Decoding(wired.model, wired.arithmetic, [1, 0], set(), limit, guess=expected[:limit])
+        )
         assert actual.produced == expected[:limit], name
 
 
@@ -210,9 +212,9 @@ def test_searches(name: str) -> None:
     rnn = model.load(None, model.n)
     assert rnn.wired is not None
     prompt, solver = rnn.wired.tokens(model.prompt.split()), Simulator(rnn, model.words)
-    search = Search(rnn.vocabulary)
+    search = SearchTool(rnn.vocabulary)
     decoded = decode_by_reference(
-        Asked(rnn.wired.model, rnn.wired.arithmetic, prompt, set(), model.words + 1, respond=search)
+        Decoding(rnn.wired.model, rnn.wired.arithmetic, prompt, set(), model.words + 1, respond=search)
     )
     wired = solver.build(len(prompt))
     done = solver.request(wired, prompt).run(find_engine("auto"))
@@ -229,8 +231,10 @@ def test_bb2_by_its_circuit() -> None:
     assert rnn.wired is not None
     prompt = rnn.wired.tokens(model.prompt.split())
     steps = run_rnn(rnn, prompt, model.words)
-    task = configurations.Task(find("bb2").machine, 6, "", SPACE)
-    assert [rnn.vocabulary[step.written] for step in steps[len(prompt) - 1 :]] == configurations.written(task)
+    task = configurations.TextTask(find("bb2").machine, 6, "", SPACE)
+    assert [rnn.vocabulary[step.written] for step in steps[len(prompt) - 1 :]] == configurations.words_after_prompt(
+        task
+    )
     assert len(rnn.step.circuit.gates) == 4804
 
 

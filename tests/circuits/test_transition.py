@@ -15,8 +15,8 @@ import pytest
 
 from circuits import transition
 from circuits.aiger_read import read
-from circuits.circuit import Gate, Kind
-from circuits.equivalence import Difference, Equal, compare
+from circuits.circuit import Gate, GateKind
+from circuits.equivalence import Difference, EqualCircuits, compare
 from circuits.models import Rnn
 from circuits.rnn import RnnError, load_circuit
 from circuits.rnn import load_object as door
@@ -30,7 +30,7 @@ from precision.format import Discipline
 from tests.circuits.brought import SAID, SOURCE, bring, by_aiger, draw, latch_said, step_of
 from tests.engines.agreement import follow_by_lookups
 from verify.dossiers.simulation import certify
-from verify.inputs.step_circuits import Drawn, draw_circuit, draw_rnn
+from verify.inputs.step_circuits import DrawnSizes, draw_circuit, draw_rnn
 from verify.oracles.step_circuits import steps
 
 
@@ -163,7 +163,7 @@ def test_another_gate_or_wire_is_seen(rnns: dict[str, Rnn]) -> None:
     for place, gate in enumerate(rnn.step.circuit.gates):
         if not gate.computes:
             continue
-        mutants = [gate._replace(kind=Kind.XOR if gate.kind is Kind.AND else Kind.AND)]
+        mutants = [gate._replace(kind=GateKind.XOR if gate.kind is GateKind.AND else GateKind.AND)]
         mutants += [gate._replace(left=gate.left - 1)] * (gate.left > 0)
         for mutant in mutants:
             other = changed(rnn, place, mutant)
@@ -223,14 +223,14 @@ def test_a_circuit_that_is_not_its_table_is_refused(which: str, monkeypatch: pyt
 
 @pytest.mark.parametrize("seed", range(3))
 def test_another_gate_of_a_step_circuit_is_told_apart(seed: int) -> None:
-    drawn = Drawn(5, 30, seed)
+    drawn = DrawnSizes(5, 30, seed)
     circuit, words = draw_circuit(drawn)
     rnn = draw_rnn(drawn)
-    assert isinstance(compare(*steps(circuit, words, rnn), proof=False), Equal)
+    assert isinstance(compare(*steps(circuit, words, rnn), proof=False), EqualCircuits)
     place = circuit.next_state[seed]
     gate = circuit.gates[place]
     assert gate.computes
-    other = gate._replace(kind=Kind.XOR if gate.kind is Kind.AND else Kind.AND)
+    other = gate._replace(kind=GateKind.XOR if gate.kind is GateKind.AND else GateKind.AND)
     changed = replace(circuit, gates=(*circuit.gates[:place], other, *circuit.gates[place + 1 :]))
     assert isinstance(compare(*steps(changed, words, rnn), proof=False), Difference)
 

@@ -184,7 +184,7 @@ def test_unknown_names_of_a_result_are_said() -> None:
     result = constructions.load("istree").run("1-2")
     for block in ("6", None, 1.0):
         with pytest.raises(IndexError, match=f"there is no block {block!r}; there are blocks 1 … 9"):
-            result.attention(block, "father")  # type: ignore[arg-type]
+            result.attention(block, "father")
     with pytest.raises(KeyError, match="no register 'mother'; there are vertex"):
         _ = result["mother"]
     with pytest.raises(KeyError, match=r"block 6 has no head 'mother'; it has head 1 \(father\)"):

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from constructions import counting, index, ngram, recall
-from constructions.engines import ENGINES, Asked, dense, find_engine, reference
+from constructions.engines import ENGINES, Decoding, dense, find_engine, reference
 from constructions.engines.incremental import LookupDecoder
 from constructions.engines.known import first_mismatch, read_text
 from constructions.istree import hybrid, rag, transformer
@@ -48,7 +48,7 @@ READERS: dict[str, Run] = {
     "incremental": _appended,
     **{
         f"decode by {name}": lambda m, a, tokens, beyond, name=name: find_engine(name)(
-            Asked(m, a, tokens, set(), 1, beyond=beyond)
+            Decoding(m, a, tokens, set(), 1, beyond=beyond)
         )
         for name in ENGINES
     },
@@ -74,12 +74,12 @@ def test_decoding_stops_at_the_bound(name: str) -> None:
     """A model that never stops is decoded as far as it is certified, and not silently cut short; a guess makes no difference."""
     decode, prompt = find_engine(name), [MODEL.token[word] for word in ("<s>", "1", "~", "2")]
     model = replace(MODEL.model, longest=10)
-    wide = decode(Asked(MODEL.model, MODEL.arithmetic, prompt, set(), 7)).produced
+    wide = decode(Decoding(MODEL.model, MODEL.arithmetic, prompt, set(), 7)).produced
     for guess in ((), wide, [*wide, *range(4), *range(4)], [0] * 50):
-        assert decode(Asked(model, MODEL.arithmetic, prompt, set(), 7, guess=guess)).produced == wide
+        assert decode(Decoding(model, MODEL.arithmetic, prompt, set(), 7, guess=guess)).produced == wide
         with pytest.raises(BeyondBound, match="11 tokens is beyond"):
-            decode(Asked(model, MODEL.arithmetic, prompt, set(), 8, guess=guess))
-        assert len(decode(Asked(model, MODEL.arithmetic, prompt, set(), 8, guess=guess, beyond=True)).produced) == 8
+            decode(Decoding(model, MODEL.arithmetic, prompt, set(), 8, guess=guess))
+        assert len(decode(Decoding(model, MODEL.arithmetic, prompt, set(), 8, guess=guess, beyond=True)).produced) == 8
 
 
 def _built() -> Iterator[tuple[str, Wired, int]]:
@@ -93,7 +93,7 @@ def _built() -> Iterator[tuple[str, Wired, int]]:
                 wired = retriever.build(n)
                 setting = retriever.setting(n, wired.arithmetic.format)
                 yield f"{module.__name__} {retriever.model}", wired, setting.length
-    for model in (tape_rag.Rag(), tape_hybrid.Hybrid()):
+    for model in (tape_rag.TuringRag(), tape_hybrid.TuringHybrid()):
         wired = model.build(6)
         yield f"turing {model.names}", wired, model.setting(6, wired.arithmetic.format).length
 

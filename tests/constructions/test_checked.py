@@ -14,7 +14,7 @@ from constructions.models.checked import check_run
 from constructions.parts.gadgets.indicator import indicator
 from constructions.parts.gadgets.product import square
 from constructions.parts.heads.copy import copy
-from constructions.parts.heads.match import Pair, match, match_precision
+from constructions.parts.heads.match import RegisterPair, match, match_precision
 from constructions.turing.library import find
 from constructions.turing.models import MODELS as MACHINES
 from constructions.wiring.affine import Number, reg
@@ -36,7 +36,7 @@ START: Mapping[str, Number] = {"x": 0}
 def wired(start: Mapping[str, Number] = START, **changed: Gadget) -> Wired:
     """A word's first occurrence, found by one Match head; gadgets of block 1 by name, some of them changed."""
     embedding = Embedding(("<s>", "a", "b"), (start, {"x": 3}, {"x": 2}), "position")
-    pair = Pair(reg("x"), reg("x"), reg("x_squared"), reg("x_squared"))
+    pair = RegisterPair(reg("x"), reg("x"), reg("x_squared"), reg("x_squared"))
     heads = (
         match("where it was first", (pair,), {"found": reg("position")}, SETTING),
         copy("the token before", 1, {"before": reg("x")}, SETTING),
@@ -93,7 +93,7 @@ GRAPHS = (
 
 @pytest.mark.parametrize("discipline", Discipline)
 @pytest.mark.parametrize("model", MODELS.values(), ids=map("-".join, MODELS))
-def test_istree_has_what_it_needs(model, discipline: Discipline) -> None:  # type: ignore[no-untyped-def]
+def test_istree_has_what_it_needs(model, discipline: Discipline) -> None:
     for graph in GRAPHS:
         built = model.build(graph.n, discipline=discipline)
         request = model.request(built, graph)
@@ -101,7 +101,7 @@ def test_istree_has_what_it_needs(model, discipline: Discipline) -> None:  # typ
 
 
 @pytest.mark.parametrize("task", [index, recall, ngram, counting])
-def test_the_retrieval_tasks_have_what_they_need(task) -> None:  # type: ignore[no-untyped-def]
+def test_the_retrieval_tasks_have_what_they_need(task) -> None:
     for retriever in task.RETRIEVERS:
         built = retriever.build(12)
         for question in retriever.task.samples:
@@ -110,7 +110,7 @@ def test_the_retrieval_tasks_have_what_they_need(task) -> None:  # type: ignore[
 
 
 @pytest.mark.parametrize("model", MACHINES.values(), ids=list(MACHINES))
-def test_machines_have_what_they_need(model) -> None:  # type: ignore[no-untyped-def]
+def test_machines_have_what_they_need(model) -> None:
     for name in ("bb2", "palindrome"):
         named = find(name)
         one = replace(model, machine=named.machine, tape=named.example)

@@ -81,7 +81,7 @@ def test_the_table_fits_and_names_everything(
 def test_sizes_do_not_depend_on_n(variant: str) -> None:
     printed = FINDING_IDS if variant == "printed" else ()
     for n in (10, 100, 1000):
-        model = TRANSFORMER.of(variant).build(n, printed=printed).model
+        model = TRANSFORMER.in_variant(variant).build(n, printed=printed).model
         assert (len(model.blocks), model.width, model.parameters) == tuple(
             sizes(TRANSFORMER, variant)[key] for key in ("layers", "width", "parameters")
         )

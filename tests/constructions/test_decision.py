@@ -60,7 +60,7 @@ def check(wired: Wired, tokens: Sequence[int]) -> list[Decision | None]:
 @pytest.mark.parametrize("discipline", Discipline)
 @pytest.mark.parametrize(("layout", "edges"), [("paper", "1-2,3-1,1-4"), ("eos", "1-2,2-3,3-1")])
 def test_istree(discipline: Discipline, layout: str, edges: str) -> None:
-    model, graph = transformer.Transformer(LAYOUTS[layout]), parse_edges(edges)
+    model, graph = transformer.TourTransformer(LAYOUTS[layout]), parse_edges(edges)
     wired = model.build(graph.n, discipline=discipline)
     check(wired, [*model.layout.prompt(graph), *expected_answer(graph, model.layout)][:-1])
 
@@ -85,7 +85,7 @@ def test_retrieval(retrievers: object, text: str) -> None:
 
 def test_a_cycle_is_decided_by_the_head_that_looks_for_visits() -> None:
     """At 2 the next edge leads to the father 1, so the edge after it decides; at 3 the vertex 1 was seen before."""
-    model, graph = transformer.Transformer(EOS), parse_edges("1-2,2-3,3-1")
+    model, graph = transformer.TourTransformer(EOS), parse_edges("1-2,2-3,3-1")
     wired = model.build(3)
     prompt, answer = EOS.prompt(graph), expected_answer(graph, EOS)
     steps = observed(wired.model, wired.arithmetic, [*prompt, *answer][:-1])

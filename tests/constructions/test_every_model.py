@@ -21,7 +21,7 @@ from constructions.show.run import run_model
 from constructions.turing.models import MODELS as MACHINES
 from precision.format import Discipline
 from tests.engines.agreement import agree
-from tests.engines.cases import Case
+from tests.engines.cases import EngineCase
 
 LEAN = [Lean(layout) for layout in LAYOUTS.values()]
 RETRIEVERS = [retriever for task in (index, recall, ngram, counting) for retriever in task.RETRIEVERS]
@@ -37,7 +37,7 @@ CASES: list[tuple[Model[Any, Any], int, Any]] = [
 
 def fitting(model: Model[Any, Any], given: Any) -> Model[Any, Any]:
     """The retriever for queries as long as this one."""
-    return replace(model, query_length=len(given.query)) if model in RETRIEVERS else model  # type: ignore[type-var]
+    return replace(model, query_length=len(given.query)) if model in RETRIEVERS else model
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_engines_agree_and_lookups_decide(model: Model[Any, Any], n: int, given:
     request = model.request(model.build(n, discipline=discipline), given)
     wired = request.wired
     tokens = [*request.prompt, *map(int, request.guess[:-1])]
-    assert agree(Case(wired.model, wired.arithmetic, tokens)) == {"dense", "incremental"}
+    assert agree(EngineCase(wired.model, wired.arithmetic, tokens)) == {"dense", "incremental"}
 
 
 @pytest.mark.parametrize("more", [2, 10, 40])

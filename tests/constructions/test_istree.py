@@ -6,25 +6,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from constructions.engines import Asked, decode_by_reference
+from constructions.engines import Decoding, decode_by_reference
 from constructions.istree.base import TourModel
 from constructions.istree.graphs import LAYOUTS, Graph, TokenLayout, expected_answer
 from constructions.istree.lean import Lean
 from constructions.istree.models import MODELS
-from constructions.istree.transformer import Transformer
+from constructions.istree.transformer import TourTransformer
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
 from tests.constructions.cutting import idle
 from verify.inputs.strategies import graphs
 
-wirings = pytest.mark.parametrize("wiring", [Transformer, Lean], ids=["repaired", "lean"])
+wirings = pytest.mark.parametrize("wiring", [TourTransformer, Lean], ids=["repaired", "lean"])
 layouts = pytest.mark.parametrize("layout", LAYOUTS.values(), ids=lambda layout: layout.name)
 
 
 def answer(wired: Wired, graph: Graph, layout: TokenLayout) -> list[int]:
     stop = {layout.token(layout.yes, graph.n), layout.token(layout.no, graph.n)}
     return decode_by_reference(
-        Asked(wired.model, wired.arithmetic, layout.prompt(graph), stop, 2 * graph.n + 3)
+        Decoding(wired.model, wired.arithmetic, layout.prompt(graph), stop, 2 * graph.n + 3)
     ).produced
 
 

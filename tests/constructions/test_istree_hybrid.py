@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from constructions.engines import Asked, find_engine
+from constructions.engines import Decoding, find_engine
 from constructions.istree import hybrid
 from constructions.istree.__main__ import main
 from constructions.istree.graphs import PAPER, Graph, depth_first_tour, is_tree
@@ -39,7 +39,7 @@ def answer(wired: Wired, graph: Graph, engine: str = "reference") -> list[str]:
     stop = set(wired.tokens(("YES", "NO")))
     guess = [] if wired.printed else wired.tokens(hybrid.HYBRID.expected(graph))
     decode, limit = find_engine(engine), hybrid.HYBRID.limit(graph.n)
-    found = decode(Asked(wired.model, wired.arithmetic, prompt(wired, graph), stop, limit, guess=guess))
+    found = decode(Decoding(wired.model, wired.arithmetic, prompt(wired, graph), stop, limit, guess=guess))
     return [wired.vocabulary[token] for token in found.produced]
 
 

@@ -11,12 +11,12 @@ from itertools import combinations
 import pytest
 from hypothesis import example, given, settings
 
-from constructions.engines import Asked, dense, find_engine
+from constructions.engines import Decoding, dense, find_engine
 from constructions.istree import rag
 from constructions.istree.graphs import PAPER, Graph, depth_first_tour, is_tree
 from constructions.istree.searches import searches
 from constructions.layers import Transformer
-from constructions.models.search import END_SEARCH, Search, SearchError, retrieve
+from constructions.models.search import END_SEARCH, SearchError, SearchTool, retrieve
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline
 from tests.constructions.cutting import cuts
@@ -35,14 +35,14 @@ def built(n: int, printed: tuple[str, ...] = (), discipline: Discipline = Discip
 
 def text(wired: Wired, graph: Graph, engine: str, guess: Sequence[str] = ()) -> list[str]:
     produced = find_engine(engine)(
-        Asked(
+        Decoding(
             wired.model,
             wired.arithmetic,
             PAPER.prompt(graph),
             set(wired.tokens(("YES", "NO"))),
             rag.RAG.limit(graph.n),
             guess=wired.tokens(guess),
-            respond=Search(wired.vocabulary),
+            respond=SearchTool(wired.vocabulary),
         )
     ).produced
     return [wired.vocabulary[token] for token in produced]
@@ -80,7 +80,7 @@ def test_a_wrong_text_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     right = rag.RAG.expected(TRIANGLE)
     wrong = [*right]
     wrong[wrong.index(END_SEARCH) + 1] = "3"
-    monkeypatch.setattr(rag.Rag, "expected", lambda model, graph: wrong)
+    monkeypatch.setattr(rag.IsTreeRag, "expected", lambda model, graph: wrong)
     with pytest.raises(AssertionError):
         judge_text(TRIANGLE)
 

@@ -6,6 +6,7 @@ import random
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
@@ -86,7 +87,8 @@ def test_every_head_of_parts_and_of_simulations_has_the_score_of_its_lookup() ->
 def test_the_scores_are_the_same_for_all_n_of_an_interval(name: str) -> None:
     for lean in (False, True) if name == "istree" else (False,):
         n = symbol(100, 1 << 20)
-        subject = find_subject(name, n, **({"lean": lean} if lean else {}))
+        options: dict[str, Any] = {"lean": True} if lean else {}
+        subject = find_subject(name, n, **options)
         subject = replace(subject, precision_bits=precision_of(subject))
         _, blocks = subject.dossier.plan(subject, subject.dossier.format(subject))
         assert [head.name for block in blocks for head in block.heads if head_deviation(head)] == []

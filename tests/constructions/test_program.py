@@ -8,9 +8,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from constructions.engines import Asked, decode_by_reference, find_engine
+from constructions.engines import Decoding, decode_by_reference, find_engine
 from constructions.layers import Transformer
-from constructions.models.program import NUMBER, Rule, Words, Write, back, decide, window
+from constructions.models.program import NUMBER, Words, Write, WriteRule, back, decide, window
 from constructions.wiring.affine import reg
 from constructions.wiring.numbered import Family
 from constructions.wiring.wire import BlockPlan, constant, wire
@@ -21,14 +21,14 @@ MOST = 12
 
 
 @dataclass(frozen=True)
-class Case:
+class ProgramCase:
     """One rule for each special word that may be the latest token: what to write then."""
 
     word: str
     write: str | tuple[str, int, int]  # a special word, or (family, how many tokens back, added)
 
 
-def program(cases: list[Case], fmt: Format) -> Transformer:
+def program(cases: list[ProgramCase], fmt: Format) -> Transformer:
     """The wired rules; after a number of either family, the word before it is written again, or `end`."""
     rules = []
     for case in cases:
@@ -38,17 +38,19 @@ def program(cases: list[Case], fmt: Format) -> Transformer:
         else:
             family, by, added = case.write
             write = Write(back(NUMBER, by) + added, family)
-        rules.append(Rule(f"after {case.word}", (reg(case.word),), write))
+        rules.append(WriteRule(f"after {case.word}", (reg(case.word),), write))
     numeric = reg("plain") + reg("signed")
-    rules += [Rule(f"number after {w}", (numeric, back(w, 1)), v) for w, v in (("a", "b"), ("b", "c"), ("c", "end"))]
-    rules.append(Rule("number after a number", (numeric, back("plain", 1) + back("signed", 1)), "end"))
+    rules += [
+        WriteRule(f"number after {w}", (numeric, back(w, 1)), v) for w, v in (("a", "b"), ("b", "c"), ("c", "end"))
+    ]
+    rules.append(WriteRule("number after a number", (numeric, back("plain", 1) + back("signed", 1)), "end"))
     block = BlockPlan((), decide(rules, WORDS))
     embedding = WORDS.embedding()
     model, _ = wire(embedding, [BlockPlan((), block.gadgets, window([block]))], embedding.words, fmt)
     return model
 
 
-def interpret(cases: list[Case], prompt: list[str]) -> list[str]:
+def interpret(cases: list[ProgramCase], prompt: list[str]) -> list[str]:
     """The same rules, read by Python."""
     table = {case.word: case.write for case in cases}
     words, produced = list(prompt), list[str]()
@@ -87,16 +89,16 @@ writes = st.one_of(
 def test_rules_mean_what_they_say(
     written: tuple[str | tuple[str, int, int], ...], before: list[str], data: st.DataObject
 ) -> None:
-    cases = [Case(word, write) for word, write in zip("abc", written, strict=True)]
+    cases = [ProgramCase(word, write) for word, write in zip("abc", written, strict=True)]
     prompt = [*before, data.draw(st.sampled_from("abc"))]
     arithmetic = Arithmetic(fixed_point(21), data.draw(st.sampled_from(Discipline)))
     model = program(cases, arithmetic.format)
     tokens = [WORDS.vocabulary.index(word) for word in prompt]
     expected = interpret(cases, prompt)
     stop = {WORDS.special("end")}
-    produced = decode_by_reference(Asked(model, arithmetic, tokens, stop, MOST)).produced
+    produced = decode_by_reference(Decoding(model, arithmetic, tokens, stop, MOST)).produced
     assert [WORDS.vocabulary[token] for token in produced] == expected
-    assert find_engine("incremental")(Asked(model, arithmetic, tokens, stop, MOST)).produced == produced
+    assert find_engine("incremental")(Decoding(model, arithmetic, tokens, stop, MOST)).produced == produced
 
 
 def test_the_tokens_of_words() -> None:
@@ -112,7 +114,7 @@ def test_the_tokens_of_words() -> None:
 
 
 def test_the_window_is_as_deep_as_the_rules_look() -> None:
-    gadgets = decide([Rule("r", (back("a", 3), reg("b-tree")), Write(back(NUMBER, 1), "plain"))], WORDS)
+    gadgets = decide([WriteRule("r", (back("a", 3), reg("b-tree")), Write(back(NUMBER, 1), "plain"))], WORDS)
     units = window([BlockPlan((), gadgets)])
     assert {unit.name: len(unit.rows) for unit in units} == {"the last 4 of a": 4, "the last 2 of number": 2}
 
@@ -140,7 +142,7 @@ def test_a_word_with_the_name_of_a_helper_is_refused() -> None:
     """The shift register of `a` is called a-0, a-1, …, and a program may have helpers of its own."""
     for word, names in (("a-1", r"linear unit 1 \(the last 2 of a\)"), ("one", r"gadget 1 \(1\)")):
         words = Words((Family("plain", 0, 9),), ("a", word))
-        block = BlockPlan((), decide([Rule("r", (back("a", 1),), "a")], words))
+        block = BlockPlan((), decide([WriteRule("r", (back("a", 1),), "a")], words))
         embedding = words.embedding()
         plans = [BlockPlan((), (constant("1", {"one": 1}),), window([block])), block]
         with pytest.raises(ValueError, match=f"{names} writes register '{word}', which is that of a word"):
@@ -149,8 +151,8 @@ def test_a_word_with_the_name_of_a_helper_is_refused() -> None:
 
 def test_rules_that_write_what_is_no_token() -> None:
     with pytest.raises(ValueError, match="rule 'r' writes 'bb', which is no special word"):
-        decide([Rule("r", (reg("a"),), "bb")], WORDS)
+        decide([WriteRule("r", (reg("a"),), "bb")], WORDS)
     with pytest.raises(ValueError, match="rule 'r' writes a number of 'planes', which is no family"):
-        decide([Rule("r", (reg("a"),), Write(reg(NUMBER), "planes"))], WORDS)
+        decide([WriteRule("r", (reg("a"),), Write(reg(NUMBER), "planes"))], WORDS)
     with pytest.raises(ValueError, match="'nothing' is to be written where no rule fires, but it is no special word"):
         decide([], WORDS, idle="nothing")

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions.engines import Asked, decode_by_reference, dense
+from constructions.engines import Decoding, decode_by_reference, dense
 from constructions.engines.known import Stream, read_text
 from constructions.layers import Transformer
 from constructions.parts.gadgets.periodic import periodic, periodic_room, table_scale
@@ -128,7 +128,7 @@ def test_the_reference_engine_divides() -> None:
     gadget = periodic(reg("position"), {"out": [1, -1, -1]}, "period", 30, fmt)
     embedding = Embedding(("0", "1"), ({}, {}), "position")
     model, _ = wire(embedding, (BlockPlan((), (gadget,)),), ({}, {"out": 1}), fmt)
-    produced = decode_by_reference(Asked(model, Arithmetic(fmt), [0], set(), 29)).produced
+    produced = decode_by_reference(Decoding(model, Arithmetic(fmt), [0], set(), 29)).produced
     assert produced == [int(k % 3 == 0) for k in range(1, 30)]
 
 

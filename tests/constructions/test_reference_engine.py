@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from constructions.engines import Asked, decode_by_reference
-from constructions.engines.reference import FlagSite, ReferenceEngine, Step
+from constructions.engines import Decoding, decode_by_reference
+from constructions.engines.reference import FlagSite, ReferenceEngine, TokenStep
 from constructions.exports.weights import tensors
 from constructions.istree import transformer as istree
 from constructions.istree.graphs import EOS, LAYOUTS, PAPER, Graph
@@ -21,12 +21,12 @@ from constructions.layers import Block, FeedForward, Transformer
 from constructions.wiring.wire import BlockPlan, Embedding, wire
 from precision.format import BF16, FP8_E4M3, Arithmetic, Discipline, Format, Rounding, fixed_point
 from tests.constructions.stranger import Stranger
-from tests.engines.cases import Case, graph_tokens, recurrent, unstructured
+from tests.engines.cases import EngineCase, graph_tokens, recurrent, unstructured
 
 FORMATS = (fixed_point(5), fixed_point(9), fixed_point(17), fixed_point(33), BF16, FP8_E4M3)
 
 
-def assert_agrees(case: Case) -> None:
+def assert_agrees(case: EngineCase) -> None:
     """On each residual vector, all logits and the next tokens."""
     fmt = case.arithmetic.format
     stranger = Stranger(
@@ -50,20 +50,22 @@ def assert_agrees(case: Case) -> None:
     st.sampled_from(Discipline),
     st.sampled_from((unstructured, recurrent)),
 )
-def test_agrees_with_the_stranger(rng: Random, fmt: Format, discipline: Discipline, draw: Callable[..., Case]) -> None:
+def test_agrees_with_the_stranger(
+    rng: Random, fmt: Format, discipline: Discipline, draw: Callable[..., EngineCase]
+) -> None:
     assert_agrees(draw(rng, fmt=fmt, rounding=Rounding.NEAREST_EVEN, discipline=discipline))
 
 
 def test_agrees_with_the_stranger_on_istree() -> None:
     for name, layout in LAYOUTS.items():
         for discipline in Discipline:
-            wired = istree.Transformer(layout).build(2, discipline=discipline)
-            assert_agrees(Case(wired.model, wired.arithmetic, graph_tokens(Graph(2, ((2, 1),)), name)))
+            wired = istree.TourTransformer(layout).build(2, discipline=discipline)
+            assert_agrees(EngineCase(wired.model, wired.arithmetic, graph_tokens(Graph(2, ((2, 1),)), name)))
 
 
 def test_names_do_not_matter() -> None:
     """Two heads that swap names, gadgets that lose theirs: the same matrices, hence the same bits."""
-    wired = istree.Transformer(EOS).build(4)
+    wired = istree.TourTransformer(EOS).build(4)
     renamed = []
     for block in wired.blocks:
         names = [head.name for head in block.heads][::-1]
@@ -133,24 +135,24 @@ def test_tokens_must_be_in_the_vocabulary() -> None:
 def test_decoding_stops_at_its_limit() -> None:
     wired = istree.TRANSFORMER.build(2)
     prompt = PAPER.prompt(Graph(2, ((1, 2),)))
-    assert decode_by_reference(Asked(wired.model, wired.arithmetic, prompt, set(), 3)).produced == [0, 1, 0]
+    assert decode_by_reference(Decoding(wired.model, wired.arithmetic, prompt, set(), 3)).produced == [0, 1, 0]
 
 
 @settings(max_examples=40)
 @given(st.randoms(use_true_random=False), st.sampled_from((unstructured, recurrent)), st.data())
-def test_a_fork_goes_on_by_itself(rng: Random, draw: Callable[..., Case], data: st.DataObject) -> None:
+def test_a_fork_goes_on_by_itself(rng: Random, draw: Callable[..., EngineCase], data: st.DataObject) -> None:
     """Both runs give what a run from the start gives, flags included, whichever of them reads first."""
     case = draw(rng, fmt=fixed_point(9), rounding=Rounding.NEAREST_EVEN, discipline=Discipline.FUSED)
     tokens, at = case.tokens, data.draw(st.integers(0, len(case.tokens)))
 
     def read(
         engine: ReferenceEngine, some: Sequence[int]
-    ) -> tuple[list[Step], dict[FlagSite, int], dict[FlagSite, int]]:
+    ) -> tuple[list[TokenStep], dict[FlagSite, int], dict[FlagSite, int]]:
         return [engine.append(token) for token in some], engine.flags.counts, engine.flags.first_position
 
-    def from_the_start(some: Sequence[int]) -> tuple[list[Step], dict[FlagSite, int], dict[FlagSite, int]]:
-        steps, *flags = read(ReferenceEngine(case.model, case.arithmetic), [*tokens[:at], *some])
-        return steps[at:], *flags
+    def from_the_start(some: Sequence[int]) -> tuple[list[TokenStep], dict[FlagSite, int], dict[FlagSite, int]]:
+        steps, counts, first = read(ReferenceEngine(case.model, case.arithmetic), [*tokens[:at], *some])
+        return steps[at:], counts, first
 
     run = ReferenceEngine(case.model, case.arithmetic)
     read(run, tokens[:at])

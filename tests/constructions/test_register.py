@@ -8,10 +8,10 @@ import pickle
 import pytest
 
 from constructions.istree.transformer import TRANSFORMER
-from constructions.models.program import Rule, Words, decide, window
+from constructions.models.program import Words, WriteRule, decide, window
 from constructions.wiring.affine import reg
 from constructions.wiring.numbered import Family
-from constructions.wiring.register import Past, Register, copied, kept, register, squared
+from constructions.wiring.register import Past, Register, copied, register, register_before, squared
 from constructions.wiring.wire import BlockPlan, wire
 from precision.format import fixed_point
 
@@ -20,9 +20,9 @@ SPELLED = {
     "x_squared": (squared("x"), ("x", True, None, 0)),
     "x@2": (copied("x", 2), ("x", False, Past.COPIED, 2)),
     "x@3": (copied(copied("x", 1), 2), ("x", False, Past.COPIED, 3)),
-    "x-0": (kept("x", 0), ("x", False, Past.KEPT, 0)),
+    "x-0": (register_before("x", 0), ("x", False, Past.KEPT, 0)),
     "x_squared@1": (copied(squared("x"), 1), ("x", True, Past.COPIED, 1)),
-    "x_squared-2": (squared(kept("x", 2)), ("x", True, Past.KEPT, 2)),
+    "x_squared-2": (squared(register_before("x", 2)), ("x", True, Past.KEPT, 2)),
 }
 
 
@@ -45,7 +45,7 @@ def test_a_word_that_is_spelled_like_one_says_nothing_of_another(name: str) -> N
 def test_a_word_with_a_number_behind_a_dash_is_not_looked_for_in_the_past() -> None:
     """`edge-2` is a word here: there is no register `edge` that a window could keep."""
     words = Words((Family("plain", 0, 3),), ("edge-2", "end"))
-    block, embedding = BlockPlan((), decide([Rule("r", (reg("edge-2"),), "end")], words)), words.embedding()
+    block, embedding = BlockPlan((), decide([WriteRule("r", (reg("edge-2"),), "end")], words)), words.embedding()
     assert window([block]) == ()
     _, registers = wire(embedding, [block], embedding.words, fixed_point(9))
     assert "edge-2" in registers

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from constructions import counting, index, ngram, recall
 from constructions.models import search as search_module
-from constructions.models.search import Search, SearchError, retrieve, search
+from constructions.models.search import SearchError, SearchTool, retrieve, search
 from constructions.retrieval.retriever import Retriever
 from constructions.retrieval.task import Question
 from verify.claims.retrieval import cases
@@ -104,7 +104,7 @@ def test_many_searches_of_short_texts_are_made_once(monkeypatch: pytest.MonkeyPa
 
 
 def test_results_become_tokens() -> None:
-    surroundings = Search(["1", "2", "<StartSearch>", "(\\d) 2", "<EndSearch>", "(<S)", "FAILED"])
+    surroundings = SearchTool(["1", "2", "<StartSearch>", "(\\d) 2", "<EndSearch>", "(<S)", "FAILED"])
     assert surroundings([0, 1, 2, 3]) == []
     assert surroundings([0, 1, 2, 3, 4]) == [0]
     assert surroundings.searches == 1
@@ -120,7 +120,7 @@ WORDS = ("1", "12", "2", "(\\d+)", "\\b 1", "<StartSearch>", "<EndSearch>", "FAI
 @example(runs=[[0, 5, 3, 6, 2, 5, 3, 6], [0, 2, 5, 3, 6], [5, 3, 6, 1, 5, 3, 6]])
 def test_a_text_that_is_kept_is_the_text_that_is_read(runs: list[list[int]]) -> None:
     """Growing sequences, and others after them: each time what the definition gives."""
-    surroundings = Search(WORDS)
+    surroundings = SearchTool(WORDS)
 
     def kept(tokens: list[int]) -> list[str]:
         return [WORDS[token] for token in surroundings(tokens)]
@@ -153,12 +153,12 @@ def test_a_search_looks_up_the_words_that_are_new() -> None:
     class Counted(list[str]):
         looked_up = 0
 
-        def __getitem__(self, place):  # type: ignore[no-untyped-def,override]
+        def __getitem__(self, place):
             Counted.looked_up += 1
             return super().__getitem__(place)
 
     vocabulary = Counted(["1", "<StartSearch>", "(\\d)", "<EndSearch>"])
-    surroundings, sequence = Search(vocabulary), [0] * 1000
+    surroundings, sequence = SearchTool(vocabulary), [0] * 1000
     for _ in range(100):
         sequence += [1, 2, 3]
         sequence += surroundings(sequence)

@@ -31,11 +31,11 @@ def test_the_variant_lean_describes_itself() -> None:
     for (name, layout), model in TREES.items():
         if name != "transformer":
             with pytest.raises(ValueError, match=f"^istree, {name}, has no variant lean; it has repaired, printed$"):
-                model.of("lean")
+                model.in_variant("lean")
             continue
-        assert (model.of("lean").layout.name, model.of("lean").names) == (layout, model.names)
-        assert model.of("lean").construction.variants == ("lean",)
-        assert model.of("repaired") is model.of("printed") is model
+        assert (model.in_variant("lean").layout.name, model.in_variant("lean").names) == (layout, model.names)
+        assert model.in_variant("lean").construction.variants == ("lean",)
+        assert model.in_variant("repaired") is model.in_variant("printed") is model
 
 
 def test_what_stands_in_a_cell_is_no_markup() -> None:

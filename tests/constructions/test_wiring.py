@@ -32,7 +32,7 @@ X, THIRD = reg("x"), Fraction(1, 3)
 EMBEDDING = Embedding(("a", "b"), ({"x": 1}, {"x": 2, "y": Fraction(1, 2)}), "position")
 
 
-def wired(*blocks: BlockPlan, exact: bool = True):  # type: ignore[no-untyped-def]
+def wired(*blocks: BlockPlan, exact: bool = True):
     return wire(EMBEDDING, blocks, EMBEDDING.words, FORMAT, exact=exact)
 
 

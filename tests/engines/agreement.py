@@ -11,12 +11,12 @@ from constructions.engines.incremental import GaveUp, LookupDecoder, NotCovered
 from constructions.layers import Transformer
 from precision.format import Arithmetic
 from tests.engines import dense_cases
-from tests.engines.cases import Case, Trace, difference, reference_trace
+from tests.engines.cases import EngineCase, Trace, difference, reference_trace
 
 TILES = (3, 16, 64)  # of the dense engine
 
 
-def dense_agrees(case: Case, expected: Trace) -> None:
+def dense_agrees(case: EngineCase, expected: Trace) -> None:
     """Beside the first half of the sequence, which a causal model reads alike, and beside none of it."""
     tokens, tile = list(case.tokens), TILES[sum(case.tokens) % len(TILES)]
     texts = [tokens, tokens[: len(tokens) // 2], []]
@@ -25,7 +25,7 @@ def dense_agrees(case: Case, expected: Trace) -> None:
     )
 
 
-def incremental_agrees(case: Case, expected: Trace) -> None:
+def incremental_agrees(case: EngineCase, expected: Trace) -> None:
     """Token by token, by lookups. Raises NotCovered, GaveUp for what lookups do not decide."""
     sublayers = range(2 * len(case.model.blocks) + 1)
     decoder = LookupDecoder(case.model, case.arithmetic, len(case.tokens), keep=frozenset(sublayers))
@@ -37,15 +37,15 @@ def incremental_agrees(case: Case, expected: Trace) -> None:
         assert [forgetful.append(token) for token in case.tokens] == expected.next_tokens
 
 
-ENGINES: Mapping[str, Callable[[Case, Trace], None]] = {"dense": dense_agrees, "incremental": incremental_agrees}
+ENGINES: Mapping[str, Callable[[EngineCase, Trace], None]] = {"dense": dense_agrees, "incremental": incremental_agrees}
 
 
-def assert_same(name: str, case: Case, expected: Trace | None = None) -> None:
+def assert_same(name: str, case: EngineCase, expected: Trace | None = None) -> None:
     """That an engine has the reference's bits. Raises NotCovered, GaveUp for what lookups do not decide."""
     ENGINES[name](case, expected or reference_trace(case))
 
 
-def agree(case: Case, names: Iterable[str] = ENGINES) -> set[str]:
+def agree(case: EngineCase, names: Iterable[str] = ENGINES) -> set[str]:
     """That these engines have the reference's bits. Returns those that decided it: lookups may not."""
     expected, decided = reference_trace(case), set[str]()
     for name in names:

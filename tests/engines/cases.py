@@ -21,7 +21,7 @@ from constructions.parts.gadgets.indicator import indicator
 from constructions.parts.gadgets.product import square
 from constructions.parts.heads.copy import copy
 from constructions.parts.heads.count import count
-from constructions.parts.heads.match import Pair, match
+from constructions.parts.heads.match import RegisterPair, match
 from constructions.parts.heads.match_close import match_close
 from constructions.parts.heads.match_nearest import match_nearest
 from constructions.parts.heads.match_next import match_next
@@ -37,7 +37,7 @@ NARROW = (Format("no fraction", 8, 0, 255), Format("one bit", 9, -1, 511), Forma
 ROUNDINGS = (Rounding.NEAREST_EVEN, Rounding.NEAREST_AWAY, Rounding.TOWARD_ZERO)
 
 
-class Case(NamedTuple):
+class EngineCase(NamedTuple):
     """A model with what it is fed, and how."""
 
     model: Transformer
@@ -67,7 +67,7 @@ class Trace(NamedTuple):
         return Trace(registers, self.next_tokens[:length], self.logits and self.logits[:length])
 
 
-def reference_trace(case: Case) -> Trace:
+def reference_trace(case: EngineCase) -> Trace:
     """What is right."""
     engine = ReferenceEngine(case.model, case.arithmetic)
     steps = [engine.append(token) for token in case.tokens]
@@ -142,10 +142,10 @@ def affine(rng: random.Random, registers: Sequence[str], fmt: Format) -> Affine:
 def library_head(rng: random.Random, length: int, fmt: Format, reads: Mapping[str, Affine]) -> Head:
     setting = Setting(rng.choice((1, 3, 8)), rng.choice((1, length, length, 4 * length)), fmt)
     key, query = rng.choice(TABLE), rng.choice(TABLE)
-    pairs = [Pair(reg(key), reg(query), reg(f"{key}_squared"), reg(f"{query}_squared"))]
+    pairs = [RegisterPair(reg(key), reg(query), reg(f"{key}_squared"), reg(f"{query}_squared"))]
     other = rng.choice(TABLE)
     if rng.random() < 0.2:
-        pairs.append(Pair(reg(other), reg(key), reg(f"{other}_squared"), reg(f"{key}_squared")))
+        pairs.append(RegisterPair(reg(other), reg(key), reg(f"{other}_squared"), reg(f"{key}_squared")))
     printed = rng.random() < 0.2
     match rng.randrange(6):
         case 0:
@@ -185,7 +185,7 @@ def raw_head(rng: random.Random, registers: Sequence[str], fmt: Format, reads: M
     return Head("raw", tuple(components), reads)
 
 
-def match_like(rng: random.Random, *, longest: int = 40, formats: Sequence[Format] = (*FIXED, *NARROW)) -> Case:
+def match_like(rng: random.Random, *, longest: int = 40, formats: Sequence[Format] = (*FIXED, *NARROW)) -> EngineCase:
     """Two blocks of heads that look for their nearest key, and a vocabulary that is searched as well."""
     fmt = rng.choice(formats)
     discipline = rng.choice((Discipline.FUSED, Discipline.FUSED, Discipline.SEQUENTIAL))
@@ -200,7 +200,7 @@ def match_like(rng: random.Random, *, longest: int = 40, formats: Sequence[Forma
     )
     blocks = [BlockPlan((), prepare)]
     for number in (1, 2):
-        heads = []
+        heads = list[Head]()
         for index in range(rng.choice((1, 1, 2))):
             # Two heads may write the same register.
             names = [f"out{number}", f"other{number}_{index}"][: rng.choice((1, 2))]
@@ -225,7 +225,7 @@ def match_like(rng: random.Random, *, longest: int = 40, formats: Sequence[Forma
         unembed.append(rng.choice(kinds))
     embedding = Embedding(tuple(map(str, range(vocabulary))), tuple(rows), "position")
     model, _ = wire(embedding, blocks, unembed, fmt, exact=False)
-    return Case(model, arithmetic, [rng.randrange(vocabulary) for _ in range(length)])
+    return EngineCase(model, arithmetic, [rng.randrange(vocabulary) for _ in range(length)])
 
 
 def any_model(rng: random.Random, width: int, vocabulary: int, scale: int, dyadic: bool) -> Transformer:
@@ -251,12 +251,12 @@ def any_model(rng: random.Random, width: int, vocabulary: int, scale: int, dyadi
     return Transformer(draw(vocabulary, width), draw(width), tuple(blocks), draw(vocabulary, width))
 
 
-def unstructured(rng: random.Random, *, fmt: Format, rounding: Rounding, discipline: Discipline) -> Case:
+def unstructured(rng: random.Random, *, fmt: Format, rounding: Rounding, discipline: Discipline) -> EngineCase:
     """Any small model, and any tokens."""
     width, vocabulary = rng.randint(1, 5), rng.randint(1, 4)
     model = any_model(rng, width, vocabulary, rng.choice((1, 3, 40)), rng.random() < 0.5)
     tokens = [rng.randrange(vocabulary) for _ in range(rng.randint(1, 12))]
-    return Case(model, Arithmetic(fmt, discipline, rounding), tokens)
+    return EngineCase(model, Arithmetic(fmt, discipline, rounding), tokens)
 
 
 def no_units(width: int) -> FeedForward:
@@ -265,7 +265,7 @@ def no_units(width: int) -> FeedForward:
     return FeedForward(none, np.zeros(0), none, np.zeros(0), np.zeros((width, 0)), np.zeros(width))
 
 
-def recurrent(rng: random.Random, *, fmt: Format, rounding: Rounding, discipline: Discipline) -> Case:
+def recurrent(rng: random.Random, *, fmt: Format, rounding: Rounding, discipline: Discipline) -> EngineCase:
     """A recurrence before the blocks of `unstructured`."""
     case = unstructured(rng, fmt=fmt, rounding=rounding, discipline=discipline)
     width = case.model.width
@@ -277,7 +277,7 @@ def recurrent(rng: random.Random, *, fmt: Format, rounding: Rounding, discipline
     return case._replace(model=replace(case.model, blocks=(first, *case.model.blocks)))
 
 
-def fused(case: Case) -> Case:
+def fused(case: EngineCase) -> EngineCase:
     """The same under `fused`."""
     return case._replace(arithmetic=replace(case.arithmetic, discipline=Discipline.FUSED))
 
@@ -288,7 +288,7 @@ def searching(
     components: Sequence[tuple[Affine | Number, Affine | Number]],
     tokens: Sequence[int],
     reads: str = "position",
-) -> Case:
+) -> EngineCase:
     """One head over the registers of the words and of the position; a number stands for so many times the register `one`."""
 
     def form(side: Affine | Number) -> Affine:
@@ -298,10 +298,10 @@ def searching(
     head = Head("search", tuple(Component(form(key), form(query)) for key, query in components), {"out": reg(reads)})
     embedding = Embedding(tuple(map(str, range(len(rows)))), full, "position")
     model, _ = wire(embedding, [BlockPlan((head,), ())], full, arithmetic.format, exact=False)
-    return Case(model, arithmetic, tokens)
+    return EngineCase(model, arithmetic, tokens)
 
 
-def in_order(rng: random.Random) -> Case:
+def in_order(rng: random.Random) -> EngineCase:
     """Rising keys with rounded squares, where the nearest key is often not the best one."""
     fmt = fixed_point(rng.choice((17, 21, 25, 33)))
     fraction_bits, quantum, count = -fmt.quantum_exponent, fmt.quantum, rng.randint(6, 14)
@@ -321,12 +321,12 @@ def in_order(rng: random.Random) -> Case:
 # Cases that each defeat one careless engine
 
 
-def beyond_the_second_nearest() -> Case:
+def beyond_the_second_nearest() -> EngineCase:
     """Keys with rounded squares: one that is neither nearest nor second nearest to the wish, on either side, has the best score."""
     return in_order(random.Random(206))
 
 
-def equal_keys_with_unequal_squares() -> Case:
+def equal_keys_with_unequal_squares() -> EngineCase:
     """The same x twice, its square rounded down and rounded up."""
     quantum = Fraction(1, 256)
     rows = [
@@ -338,7 +338,7 @@ def equal_keys_with_unequal_squares() -> Case:
     return searching(Arithmetic(fixed_point(17)), rows, components, [0, 1, 0, 1, 1, 0, 1, 0, 0] + [2, 3] * 6)
 
 
-def wish_between_the_keys() -> Case:
+def wish_between_the_keys() -> EngineCase:
     """No key is at x = 1/2; those beside it cost 16, the special key 40 and 2, an integer mismatch would cost 64."""
     numbers = [{"x": x, "x_squared": x, "y": y, "y_squared": y} for x in (0, 1) for y in (0, 1)]
     rows: list[Mapping[str, Number]] = [*numbers, {**numbers[0], "special": 1}]
@@ -352,7 +352,7 @@ def wish_between_the_keys() -> Case:
     return searching(Arithmetic(fixed_point(17)), rows, components, [4, *[0, 2, 2, 0] * 4, *[1, 3, 3, 1] * 4])
 
 
-def tie_before_rounding_only() -> Case:
+def tie_before_rounding_only() -> EngineCase:
     """Twice 3/64, and twice 1/64 + 2/64: such scores are equal, but not after each of their products is rounded to sixteenths."""
     sixteenth, quarter = Fraction(1, 16), Fraction(1, 4)
     rows: list[Mapping[str, Number]] = [
@@ -365,20 +365,20 @@ def tie_before_rounding_only() -> Case:
     return searching(arithmetic, rows, components, [0, 0, 1, 2, 0, 0, 0, 0], "payload")
 
 
-def keys_that_agree_only_after_rounding() -> Case:
+def keys_that_agree_only_after_rounding() -> EngineCase:
     """x/2 is 0 for the smallest x, but 64 times half of it would win."""
     rows: list[Mapping[str, Number]] = [{"x": 0}, {"x": Fraction(1, 256)}]
     components = [(Fraction(1, 2) * reg("x"), 128)] * 64
     return searching(Arithmetic(fixed_point(17)), rows, components, [0, 0, 1, 0, 0, 0])
 
 
-def close_to_the_least_score() -> Case:
+def close_to_the_least_score() -> EngineCase:
     """All scores but one saturate at less than −15; −14 is above that, but not by enough."""
     rows: list[Mapping[str, Number]] = [{"high": -4, "payload": 0}, {"high": Fraction(-7, 2), "payload": 8}]
     return searching(Arithmetic(fixed_point(9)), rows, [(reg("high"), 4)], [0, 0, 1, 0, 0, 0, 0], "payload")
 
 
-def sums_that_saturate_on_their_way() -> Case:
+def sums_that_saturate_on_their_way() -> EngineCase:
     """200 + 60 and 200 + 100 both saturate at less than 256, before 200 is taken away again; no product comes close to that."""
     rows: list[Mapping[str, Number]] = [{"x": 60, "payload": 0}, {"x": 100, "payload": 1}]
     components = [(1, 200), (reg("x"), 1), (1, -200)]
@@ -386,7 +386,7 @@ def sums_that_saturate_on_their_way() -> Case:
     return searching(arithmetic, rows, components, [*[0] * 6, 1, *[0] * 6], "payload")
 
 
-CRAFTED: Mapping[str, Callable[[], Case]] = {
+CRAFTED: Mapping[str, Callable[[], EngineCase]] = {
     case.__name__: case
     for case in (
         beyond_the_second_nearest,

@@ -12,7 +12,7 @@ from constructions.engines import dense
 from constructions.engines.reference import Flags
 from constructions.layers import AttentionHead, Block, Matrix, Recurrence, Transformer
 from precision.format import FLOAT_FORMATS, Arithmetic, Rounding, fixed_point
-from tests.engines.cases import Case, Trace, any_model, difference, no_units, reference_trace
+from tests.engines.cases import EngineCase, Trace, any_model, difference, no_units, reference_trace
 
 DEVICES = ("cpu", "cuda") if torch.cuda.is_available() else ("cpu",)
 WIDTH, VOCABULARY = 5, 4  # of random models
@@ -33,7 +33,7 @@ def assert_same(
 
     registers: whether to compare what is no flag. flags: whether to compare flags, which takes another run.
     """
-    expected = [reference_trace(Case(model, arithmetic, tokens)) for tokens in sequences]
+    expected = [reference_trace(EngineCase(model, arithmetic, tokens)) for tokens in sequences]
     compare(model, arithmetic, sequences, expected, tile, registers=registers, flags=flags)
     return [trace.flags for trace in expected]
 

@@ -24,7 +24,7 @@ from tests.engines.cases import (
     FLOATS,
     NARROW,
     ROUNDINGS,
-    Case,
+    EngineCase,
     fused,
     graph_tokens,
     in_order,
@@ -49,7 +49,7 @@ def test_istree_repaired_and_with_every_printed_finding(layout, discipline):
     for n in (1, 2, 5):
         for printed in ((), *((finding,) for finding in FINDING_IDS), FINDING_IDS):
             wired = MODELS["transformer", layout].build(n, printed=printed, discipline=discipline)
-            case = Case(wired.model, wired.arithmetic, graph_tokens(random_graph(n, rng), layout))
+            case = EngineCase(wired.model, wired.arithmetic, graph_tokens(random_graph(n, rng), layout))
             decided = agree(case)
             assert printed or "incremental" in decided
 
@@ -58,7 +58,7 @@ def test_istree_repaired_and_with_every_printed_finding(layout, discipline):
 @pytest.mark.parametrize("precision_bits", [129, 255])
 def test_istree_at_more_precision_than_it_needs(precision_bits, discipline):
     wired = TRANSFORMER.build(4, precision_bits, discipline=discipline)
-    agree(Case(wired.model, wired.arithmetic, graph_tokens(Graph(4, ((1, 2), (4, 2), (2, 3))), "paper")))
+    agree(EngineCase(wired.model, wired.arithmetic, graph_tokens(Graph(4, ((1, 2), (4, 2), (2, 3))), "paper")))
 
 
 @pytest.mark.parametrize("fmt", [*map(fixed_point, (9, 21, 63, 129, 255)), *FLOAT_FORMATS], ids=lambda fmt: fmt.name)
@@ -67,7 +67,7 @@ def test_istree_weights_under_formats_they_were_not_made_for(fmt, discipline):
     wired = TRANSFORMER.build(4)
     tokens = graph_tokens(Graph(4, ((1, 2), (4, 2), (2, 3))), "paper")
     for rounding in ROUNDINGS if fmt.is_fixed_point else ROUNDINGS[:1]:
-        decided = agree(Case(wired.model, Arithmetic(fmt, discipline, rounding), tokens))
+        decided = agree(EngineCase(wired.model, Arithmetic(fmt, discipline, rounding), tokens))
         assert "incremental" not in decided or (fmt.significand_bits > 60 and rounding is ROUNDINGS[0])
 
 
@@ -80,16 +80,16 @@ def test_istree_lean(layout, discipline, fewer):
     for n in (1, 2, 4, 7, 12):
         bits = max(5, Lean(LAYOUTS[layout]).least_precision(n, discipline) - fewer)
         wired = Lean(LAYOUTS[layout]).build(n, bits, discipline=discipline, forced=True)
-        decided = agree(Case(wired.model, wired.arithmetic, graph_tokens(random_graph(n, rng), layout)))
+        decided = agree(EngineCase(wired.model, wired.arithmetic, graph_tokens(random_graph(n, rng), layout)))
         assert "incremental" in decided or fewer or n < 4
 
 
 @pytest.mark.parametrize("tape", ["", "0110"])
 def test_a_machine(tape):
-    model = hybrid.Hybrid(find("bb4").machine, tape)
+    model = hybrid.TuringHybrid(find("bb4").machine, tape)
     wired = model.build(20)
     tokens = wired.tokens([*model.prompt(20), *model.expected(20)])
-    assert agree(Case(wired.model, wired.arithmetic, tokens)) == {"dense", "incremental"}
+    assert agree(EngineCase(wired.model, wired.arithmetic, tokens)) == {"dense", "incremental"}
 
 
 # What is hard to search
@@ -167,4 +167,4 @@ def test_heads_and_vocabularies_without_weights(discipline, score_width):
     words = np.array([[1.0, 0.0], [0.0, 0.0]])
     model = Transformer(words, np.zeros(2), (Block((head, nothing), no_units(2)),), np.zeros((2, 2)))
     for fmt in (fixed_point(17), FP32):
-        agree(Case(model, Arithmetic(fmt, discipline), [0, 1, 1, 0, 1]))
+        agree(EngineCase(model, Arithmetic(fmt, discipline), [0, 1, 1, 0, 1]))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from constructions.engines import Asked, auto, decode_by_reference, find_engine
+from constructions.engines import Decoding, auto, decode_by_reference, find_engine
 from constructions.engines.auto import choose
 from constructions.istree import transformer
 from constructions.istree.graphs import PAPER, Graph, expected_answer
@@ -60,7 +60,7 @@ def test_a_guess_is_checked_where_lookups_do_not_decide():
             patch.setattr(auto, "WRITING", -100.0)
             patch.setattr(auto, "WITH_TORCH", -50.0)
             patch.setattr(auto, "SHORT", 0.0)
-            actual = find_engine("auto")(Asked(model, arithmetic, prompt, {answer[-1]}, 41, guess=answer))
+            actual = find_engine("auto")(Decoding(model, arithmetic, prompt, {answer[-1]}, 41, guess=answer))
         assert (actual.produced, actual.engine) == (answer, engine)
 
 
@@ -82,16 +82,16 @@ def test_the_result_names_the_engine_that_decoded():
     graph = Graph(20, tuple((v, v + 1) for v in range(1, 20)))
     prompt, answer = PAPER.prompt(graph), expected_answer(graph, PAPER)
     arithmetic = transformer.TRANSFORMER.build(20).arithmetic
-    actual = find_engine("auto")(Asked(MODEL, arithmetic, prompt, {answer[-1]}, 41, guess=answer))
+    actual = find_engine("auto")(Decoding(MODEL, arithmetic, prompt, {answer[-1]}, 41, guess=answer))
     assert (actual.produced, actual.engine) == (answer, "incremental")
     unsaid, wrong = replace(MODEL, said=None), [*answer[:30], answer[0], *answer[31:]]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(auto, "WITH_TORCH", -50.0)
         for guess, engine in ((answer, "dense"), (wrong, choose(unsaid, arithmetic, len(prompt) + 31, 10, 0))):
-            actual = find_engine("auto")(Asked(unsaid, arithmetic, prompt, {answer[-1]}, 41, guess=guess))
+            actual = find_engine("auto")(Decoding(unsaid, arithmetic, prompt, {answer[-1]}, 41, guess=guess))
             assert (actual.produced, actual.engine) == (answer, engine)
     small = PAPER.prompt(Graph(2, ((1, 2),)))
-    actual = find_engine("auto")(Asked(MODEL, arithmetic, small, set(), 3, guess=answer))
+    actual = find_engine("auto")(Decoding(MODEL, arithmetic, small, set(), 3, guess=answer))
     assert actual.engine == "reference"
     assert actual.flags is not None
 
@@ -115,7 +115,9 @@ def test_after_a_guess_all_decode_what_the_reference_does(rng, limit, every, res
     size = len(case.model.words)
     stop, words = {rng.randrange(size)}, [rng.randrange(size)] if response else []
     respond, expected_told = responding(every, words)
-    answer = decode_by_reference(Asked(case.model, case.arithmetic, case.tokens, stop, limit, respond=respond)).produced
+    answer = decode_by_reference(
+        Decoding(case.model, case.arithmetic, case.tokens, stop, limit, respond=respond)
+    ).produced
     for guess in guesses(answer, [rng.randrange(size) for _ in range(4)], place):
         if max(guess, default=0) >= size:
             continue
@@ -124,7 +126,7 @@ def test_after_a_guess_all_decode_what_the_reference_does(rng, limit, every, res
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(auto, "choose", lambda *about: "dense" if about[-1] else later)
                 actual = find_engine(name)(
-                    Asked(case.model, case.arithmetic, case.tokens, stop, limit, guess=guess, respond=respond)
+                    Decoding(case.model, case.arithmetic, case.tokens, stop, limit, guess=guess, respond=respond)
                 )
             assert actual.produced == answer
             assert told == expected_told

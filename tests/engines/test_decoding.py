@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from constructions.engines import Asked, Respond
+from constructions.engines import Decoding, Respond
 from constructions.engines.decoding import decode_by_lookups, decode_by_reference, decode_with_guess
 from constructions.istree import rag
 from constructions.istree.graphs import Graph
@@ -103,7 +103,7 @@ def test_a_guess_changes_only_how_often_the_model_is_run(prompt, stop, limit, ev
             return [follows(fed[: end + 1]) for end in range(len(fed))]
 
         respond, told = responding(every, response)
-        asked = Asked(model, Arithmetic(FIXED[0]), prompt, stop, limit, guess, respond, lengths.append)
+        asked = Decoding(model, Arithmetic(FIXED[0]), prompt, stop, limit, guess, respond, lengths.append)
         assert decode_with_guess(run, asked) == (answer, expected_fed)
         assert told == expected_told
         assert len(lengths) == runs - 1
@@ -127,14 +127,14 @@ def searching_requests() -> Sequence[Request]:
 def test_a_decoder_that_stops_where_it_is_asked_gives_the_same(request_of: int) -> None:
     """Between searches the decoder runs alone. What it says is what it says if asked after each token, wherever the run ends."""
     request = searching_requests()[request_of]
-    whole = decode_by_reference(request.asked()).produced
+    whole = decode_by_reference(request.decoding()).produced
     searches = sum(token in request.respond.asks for token in whole)  # type: ignore[attr-defined]
     assert searches == (1 if request_of else 14)
     other = [whole[-1], *whole[1:]]
 
-    def asked(respond: Respond, limit: int, guess: Sequence[int], follow: bool) -> Asked:
+    def asked(respond: Respond, limit: int, guess: Sequence[int], follow: bool) -> Decoding:
         model, arithmetic = request.wired.model, request.wired.arithmetic
-        return Asked(model, arithmetic, request.prompt, request.stop, limit, guess, respond, follow=follow)
+        return Decoding(model, arithmetic, request.prompt, request.stop, limit, guess, respond, follow=follow)
 
     seen: list[int] = []
 

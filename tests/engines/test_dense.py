@@ -14,7 +14,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from constructions.engines import Asked, decode_by_reference, dense
+from constructions.engines import Decoding, decode_by_reference, dense
 from constructions.engines.dense import attention as dense_attention
 from constructions.engines.dense import engine as dense_engine
 from constructions.engines.dense.attention import Attention
@@ -278,7 +278,7 @@ def test_teacher_forcing_finds_decodings_first_deviation():
     broken = TRANSFORMER.build(5, printed=FINDING_IDS)
     actual = dense.matches(broken.model, broken.arithmetic, prompts, answers)
     for prompt, answer, mismatch in zip(prompts, answers, actual, strict=True):
-        produced = decode_by_reference(Asked(broken.model, broken.arithmetic, prompt, stop, len(answer))).produced
+        produced = decode_by_reference(Decoding(broken.model, broken.arithmetic, prompt, stop, len(answer))).produced
         differing = [i for i, token in enumerate(answer) if i >= len(produced) or produced[i] != token]
         assert mismatch == (differing[0] if differing else None)
     assert any(mismatch is not None for mismatch in actual)
@@ -286,7 +286,7 @@ def test_teacher_forcing_finds_decodings_first_deviation():
 
 def test_sequences_without_tokens_leave_empty_traces():
     wired = TRANSFORMER.build(2)
-    for texts in ([], [[]], [[], [1, 0], []]):
+    for texts in tuple[list[list[int]], ...](([], [[]], [[], [1, 0], []])):
         assert_same(wired.model, wired.arithmetic, texts)
 
 

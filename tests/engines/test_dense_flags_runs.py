@@ -12,7 +12,7 @@ import torch
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from constructions.engines import Asked, EngineFailed, decode_by_reference, dense, find_engine
+from constructions.engines import Decoding, EngineFailed, decode_by_reference, dense, find_engine
 from constructions.engines.dense import engine as dense_engine
 from constructions.engines.dense.operators import Operators
 from constructions.engines.reference import FlagSite
@@ -62,8 +62,8 @@ def test_asking_for_flags_changes_nothing_else():
     assert asked.registers is not None
     for ours, theirs in zip(asked.registers, plain.registers, strict=True):
         assert [table.tolist() for table in ours] == [table.tolist() for table in theirs]
-    for ours, theirs in zip(asked.next_tokens, plain.next_tokens, strict=True):
-        assert ours.tolist() == theirs.tolist()
+    for own, plainly in zip(asked.next_tokens, plain.next_tokens, strict=True):
+        assert own.tolist() == plainly.tolist()
 
 
 @pytest.mark.parametrize("keys", [[[0.0, 0, 0]], [[0.0, 0, 0], [0, 0, 1]]])
@@ -77,9 +77,9 @@ def test_scores_that_are_zero_are_exact(keys, discipline):
     operators = Operators(arithmetic, torch.device("cpu"))
     zero, half = operators.numbers.zero(3), operators.numbers.constant(1 << 7, 3)
     assert operators.dot_exactness([(zero, zero)]) == (True, True)
-    assert operators.dot_exactness([(half, zero), (half.shifted(1), half.shifted(1))]) == (True, True)
-    assert operators.dot_exactness([(half, half.shifted(-1))]) == (True, True)
-    assert operators.dot_exactness([(half.shifted(-4), half.shifted(-5))]) == (False, False)
+    assert operators.dot_exactness([(half, zero), (half.times_power(1), half.times_power(1))]) == (True, True)
+    assert operators.dot_exactness([(half, half.times_power(-1))]) == (True, True)
+    assert operators.dot_exactness([(half.times_power(-4), half.times_power(-5))]) == (False, False)
 
 
 def test_long_sequences_have_the_same_flags():
@@ -102,9 +102,9 @@ def test_decoding_flags_what_it_feeds_and_nothing_behind():
     prompt, stop = PAPER.prompt(graph), {PAPER.token("YES", 5), PAPER.token("NO", 5)}
     guesses = ((), tokens[len(prompt) :], tokens[len(prompt) :] * 3, [0] * 12)
     for limit in (1, 2, 9, 20):
-        expected = decode_by_reference(Asked(broken.model, broken.arithmetic, prompt, stop, limit))
+        expected = decode_by_reference(Decoding(broken.model, broken.arithmetic, prompt, stop, limit))
         for guess in guesses:
-            actual = find_engine("dense")(Asked(broken.model, broken.arithmetic, prompt, stop, limit, guess=guess))
+            actual = find_engine("dense")(Decoding(broken.model, broken.arithmetic, prompt, stop, limit, guess=guess))
             assert actual.produced == expected.produced
             assert actual.flags == expected.flags
             assert actual.flags is actual.flags  # found once
@@ -129,15 +129,15 @@ def test_decoding_with_responses_flags_what_it_feeds(seed, limit, stop, every, r
     def respond(sequence: Sequence[int]) -> Sequence[int]:
         return response if len(sequence) % every == 0 else ()
 
-    expected = decode_by_reference(Asked(model, arithmetic, prompt, stop, limit, respond=respond))
-    actual = find_engine("dense")(Asked(model, arithmetic, prompt, stop, limit, guess=guess, respond=respond))
+    expected = decode_by_reference(Decoding(model, arithmetic, prompt, stop, limit, respond=respond))
+    actual = find_engine("dense")(Decoding(model, arithmetic, prompt, stop, limit, guess=guess, respond=respond))
     assert actual.produced == expected.produced
     assert actual.flags == expected.flags
 
 
 def test_flags_that_cannot_be_found_are_one_line(monkeypatch):
     wired = TRANSFORMER.build(2)
-    decoded = find_engine("dense")(Asked(wired.model, wired.arithmetic, [0, 1], set(), 1))
+    decoded = find_engine("dense")(Decoding(wired.model, wired.arithmetic, [0, 1], set(), 1))
 
     def exhausted(*_: object, **__: object) -> None:
         raise dense.EngineError("out of memory on cpu")

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import constructions
-from constructions.engines import Asked, find_engine, reference
+from constructions.engines import Decoding, find_engine, reference
 from constructions.engines.incremental import GaveUp, LookupDecoder, NotCovered
 from constructions.istree.graphs import PAPER, Graph, expected_answer
 from constructions.istree.models import MODELS
@@ -24,7 +24,7 @@ from constructions.wiring.needs import ONE, is_square
 from constructions.wiring.wire import BlockPlan, Component, Embedding, Head, wire
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline, fixed_point
-from tests.engines.cases import Case, graph_tokens, random_graph, reference_trace
+from tests.engines.cases import EngineCase, graph_tokens, random_graph, reference_trace
 from verify.inputs.hard_graphs import HardGraph
 from verify.inputs.large_graphs import LargeGraph
 
@@ -36,7 +36,7 @@ def istree(n: int, variant: str = "repaired", model: str = "transformer") -> Wir
 
 
 def assert_same(model: Transformer, arithmetic: Arithmetic, tokens: Sequence[int]) -> None:
-    expected = reference_trace(Case(model, arithmetic, tokens))
+    expected = reference_trace(EngineCase(model, arithmetic, tokens))
     sublayers = range(2 * len(model.blocks) + 1)
     decoder = LookupDecoder(model, arithmetic, len(tokens) + 1, keep=frozenset(sublayers))
     assert decoder.decode(tokens, set(), 1) == expected.next_tokens[-1:]
@@ -104,7 +104,7 @@ def test_what_lookups_do_not_decide_the_definition_does():
     words[2, wired.registers.index("vertex_squared")] += 1
     tokens = graph_tokens(Graph(4, ((1, 3), (3, 4), (2, 4))), "paper")
     for model in (replace(wired.model, words=words), replace(wired.model, said=None)):
-        asked = Asked(model, wired.arithmetic, tokens, set(), 5)
+        asked = Decoding(model, wired.arithmetic, tokens, set(), 5)
         assert find_engine("incremental")(asked).produced == find_engine("reference")(asked).produced
 
 
@@ -144,7 +144,7 @@ def test_earlier_matches_are_kept_where_the_one_before_could_count():
         arithmetic = Arithmetic(fixed_point(bits))
         tokens = wired.tokens(["<s>", *chain[:-1]])
         decoder = LookupDecoder(wired.model, arithmetic, len(tokens) + 1)
-        asked = Asked(wired.model, arithmetic, tokens, set(), 1)
+        asked = Decoding(wired.model, arithmetic, tokens, set(), 1)
         assert decoder.decode(tokens, set(), 1) == find_engine("reference")(asked).produced
         assert (decoder.records < len(tokens) / 2) == reused
 
@@ -192,7 +192,7 @@ def test_changed_weights_are_run_rightly_or_given_up(variant, sequential):
     assert 0 < decided < 25
 
 
-def equal_keys(ups: Sequence[int], discipline: Discipline) -> Case:
+def equal_keys(ups: Sequence[int], discipline: Discipline) -> EngineCase:
     """A head that reads the key nearest to a wish: two words have this key, with squares that are rounded up by so many quanta."""
     fmt, scale = fixed_point(33), 2**10
     wish, far, quantum = Fraction(3, 2**11), Fraction(3, 2**11) + Fraction(1, 2), fmt.quantum
@@ -206,7 +206,7 @@ def equal_keys(ups: Sequence[int], discipline: Discipline) -> Case:
     head = Head("the nearest", components, {"found": reg("payload")}, "", needs, lookup)
     embedding = Embedding(("a", "b", "c"), tuple(words), "position")
     model, _ = wire(embedding, (BlockPlan((head,), ()),), embedding.words, fmt)
-    return Case(model, Arithmetic(fmt, discipline), [0, 1, 1, 0, 1, 2, 2])
+    return EngineCase(model, Arithmetic(fmt, discipline), [0, 1, 1, 0, 1, 2, 2])
 
 
 @pytest.mark.parametrize("discipline", Discipline)

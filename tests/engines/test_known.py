@@ -12,7 +12,7 @@ from constructions.engines.known import first_mismatch, read_text
 from constructions.istree.graphs import PAPER, Graph, expected_answer
 from constructions.istree.transformer import TRANSFORMER
 from precision.format import FP32, Arithmetic, Discipline
-from tests.engines.cases import Case, reference_trace
+from tests.engines.cases import EngineCase, reference_trace
 
 GRAPH = Graph(5, ((1, 2), (4, 2), (2, 3), (5, 3)))
 
@@ -28,7 +28,7 @@ def test_registers_of_any_sublayers(name: str, discipline: Discipline) -> None:
         assert model.said is not None
         model = replace(model, said=replace(model.said, heads=model.said.heads[::-1]))
     tokens = [*PAPER.prompt(GRAPH), *expected_answer(GRAPH, PAPER)]
-    expected = reference_trace(Case(wired.model, wired.arithmetic, tokens))
+    expected = reference_trace(EngineCase(wired.model, wired.arithmetic, tokens))
     found = read_text(model, wired.arithmetic, np.array(tokens), [4, 0, 9], engine=engine)
     assert found.engine == ("reference" if undecided else engine)
     assert [[list(column) for column in stream] for stream in found.streams] == [

@@ -10,7 +10,7 @@ from constructions.istree import lean
 from constructions.istree.graphs import PAPER, Graph, expected_answer
 from precision.format import Discipline
 from tests.engines.agreement import agree, follow_by_lookups
-from tests.engines.cases import Case, graph_tokens
+from tests.engines.cases import EngineCase, graph_tokens
 from verify.inputs.large_graphs import SHAPES, LargeGraph
 
 
@@ -41,4 +41,4 @@ def test_places_that_are_one_agree(discipline: Discipline) -> None:
     complete = Graph(n, tuple((u, v) for u in range(1, n + 1) for v in range(u + 1, n + 1)))
     tokens = graph_tokens(complete, "paper")
     assert len(tokens) > lean.most_places(n, PAPER)
-    agree(Case(wired.model, wired.arithmetic, tokens))
+    agree(EngineCase(wired.model, wired.arithmetic, tokens))

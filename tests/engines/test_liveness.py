@@ -28,14 +28,14 @@ def alone(wired: Wired) -> frozenset[tuple[int, int]]:
 
 def test_the_walk_is_read_where_it_is_asked_for() -> None:
     """Blocks 2 to 4 prepare the records of the prompt; from block 5 on heads look up what the next vertex depends on."""
-    assert alone(transformer.Transformer(EOS).build(4)) == {(block, 0) for block in range(5, 10)}
+    assert alone(transformer.TourTransformer(EOS).build(4)) == {(block, 0) for block in range(5, 10)}
     assert alone(transformer.TRANSFORMER.build(4)) == {(block, 0) for block in range(5, 10)}
     assert alone(lean.LEAN.build(4)) == {(3, 1), (4, 0), (4, 1), (5, 0)}
 
 
-@pytest.mark.parametrize("model", [transformer.TRANSFORMER, transformer.Transformer(EOS), lean.LEAN])
+@pytest.mark.parametrize("model", [transformer.TRANSFORMER, transformer.TourTransformer(EOS), lean.LEAN])
 @pytest.mark.parametrize("n", [3, 9])
-def test_istree_says_the_same(model: transformer.Transformer, n: int) -> None:
+def test_istree_says_the_same(model: transformer.TourTransformer, n: int) -> None:
     wired, rng = model.build(n), random.Random(n)
     texts = [graph_tokens(random_graph(n, rng), model.layout.name) for _ in range(6)]
     whole = dense.run(wired.model, wired.arithmetic, texts).next_tokens

@@ -29,7 +29,7 @@ FEW, MANY = 2, 200
 
 
 @dataclass(frozen=True)
-class Case:
+class HeldOutCase:
     """What a model reads, and the token that it has to write after each of these positions, from 0."""
 
     tokens: tuple[int, ...]
@@ -50,7 +50,9 @@ def entries(*names: str) -> list[Any]:
 
 
 @cache
-def asked(name: str, model: str, variant: str, n: int, count: int) -> Sequence[tuple[LoadedModel, Sequence[Case]]]:
+def asked(
+    name: str, model: str, variant: str, n: int, count: int
+) -> Sequence[tuple[LoadedModel, Sequence[HeldOutCase]]]:
     """Models of this size, each with its cases, so many in all.
 
     Of many, `reference` writes the words of the first FEW and `dense` those of the others; of a few, the algorithm alone.
@@ -66,7 +68,7 @@ def asked(name: str, model: str, variant: str, n: int, count: int) -> Sequence[t
     raise AssertionError(f"{left} of {count} inputs are missing")
 
 
-def case_of(loaded: LoadedModel, given: Any, engine: str) -> Case:
+def case_of(loaded: LoadedModel, given: Any, engine: str) -> HeldOutCase:
     """One input, and what the algorithm writes: the engine, if one is named, writes the same."""
     wired, solver = loaded.wired, loaded.solver
     if loaded.door.name == "turing":
@@ -74,7 +76,7 @@ def case_of(loaded: LoadedModel, given: Any, engine: str) -> Case:
     request = solver.request(wired, solver.read_input(given, loaded.n))
     expected = [int(token) for token in request.guess]
     assert not engine or request.run(find_engine(engine)).tokens.tolist() == expected
-    sequence, written, response = [*request.prompt, *expected], {}, []
+    sequence, written, response = [*request.prompt, *expected], dict[int, int](), list[int]()
     for place in range(len(request.prompt), len(sequence)):
         if response:
             assert sequence[place] == response.pop(0)
@@ -82,7 +84,7 @@ def case_of(loaded: LoadedModel, given: Any, engine: str) -> Case:
         written[place - 1] = sequence[place]
         if wired.vocabulary[sequence[place]] == END_SEARCH:
             response = list(request.respond(sequence[: place + 1]))
-    return Case(tuple(sequence[:-1]), written)
+    return HeldOutCase(tuple(sequence[:-1]), written)
 
 
 def models(name: str, model: str, n: int, variant: str = "repaired") -> Iterator[tuple[LoadedModel, Iterator[Any]]]:
@@ -97,10 +99,10 @@ def models(name: str, model: str, n: int, variant: str = "repaired") -> Iterator
             yield loaded, iter(draw.sample(list(itertools.product(loaded.solver.rnn.vocabulary, repeat=words)), count))
         return
     if name == "turing":
-        words = ["".join(word) for word in itertools.product("01", repeat=CELLS)]
+        tapes = ["".join(word) for word in itertools.product("01", repeat=CELLS)]
         for machine in (*BUSY, *(parse_standard(_machine(draw)) for _ in range(MACHINES - len(BUSY)))):
-            loaded = constructions.load(name, model, machine=machine, tape=words[0], steps=n)
-            yield loaded, iter([words[0], *draw.sample(words[1:], MANY // MACHINES - 1)])
+            loaded = constructions.load(name, model, machine=machine, tape=tapes[0], steps=n)
+            yield loaded, iter([tapes[0], *draw.sample(tapes[1:], MANY // MACHINES - 1)])
         return
     loaded = constructions.load(name, model, n=n, variant=variant)
     if name == "istree":

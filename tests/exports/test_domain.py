@@ -18,7 +18,7 @@ from torch.nn.utils.rnn import pad_sequence
 import constructions
 from constructions.istree.graphs import Graph
 from constructions.retrieval.task import Question
-from tests.exports.held_out import Case, case_of
+from tests.exports.held_out import HeldOutCase, case_of
 from tests.exports.test_network import network_of
 
 ISTREE = [("transformer", "paper"), ("rag", "paper"), ("hybrid", "paper"), ("transformer", "eos")]
@@ -136,7 +136,7 @@ def test_words_of_an_rnn(rnn: str) -> None:
         assert all(holds(domain, text) == (length == 3) for text in itertools.product(words, repeat=length))
 
 
-def wrong_about(loaded: constructions.LoadedModel, model: str, asked: Iterable[Any]) -> list[Case]:
+def wrong_about(loaded: constructions.LoadedModel, model: str, asked: Iterable[Any]) -> list[HeldOutCase]:
     """All in one batch: what fills it up stands after the tokens, and is not read."""
     cases = [case_of(loaded, item, "") for item in asked]
     batch = pad_sequence([torch.tensor(case.tokens) for case in cases], batch_first=True)

@@ -16,7 +16,7 @@ from constructions.istree.graphs import Graph
 from constructions.models.search import END_SEARCH
 from constructions.retrieval.task import Question
 from tests.exports.conftest import Ask, snippet
-from tests.exports.held_out import FEW, MANY, Case, asked, case_of, entries
+from tests.exports.held_out import FEW, MANY, HeldOutCase, asked, case_of, entries
 
 pytest.importorskip("transformers", reason="transformers is not installed: `make export-test` does")
 
@@ -212,13 +212,13 @@ answer["no graph"] = [str(item.message) for item in said]
 """
 
 
-def question(loaded: LoadedModel, case: Case, prompted: bool) -> dict[str, Any]:
+def question(loaded: LoadedModel, case: HeldOutCase, prompted: bool) -> dict[str, Any]:
     prompt = case.tokens[: min(case.written) + 1] if prompted else ()
     text, words = (" ".join(loaded.wired.spelled(tokens)) for tokens in (case.tokens, prompt))
     return {"text": text, "tokens": case.tokens, "prompt": words}
 
 
-def would_end(config: dict[str, Any], case: Case) -> bool:
+def would_end(config: dict[str, Any], case: HeldOutCase) -> bool:
     """Whether `generate`, if it writes these tokens, ends after the last of them, and not before."""
     *others, last = case.written.values()
     stop, left = set(config.get("eos_token_id", [])), config["max_new_tokens"] - len(case.written)

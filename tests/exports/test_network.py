@@ -11,7 +11,7 @@ import torch
 import constructions
 from constructions.api import LoadedModel
 from constructions.exports.limits import TRIED, ExportError, longest_sequence
-from constructions.exports.network import Attention, Network
+from constructions.exports.network import Network, TorchAttention
 from constructions.exports.program import network
 from constructions.exports.weights import tensors
 from constructions.exports.writing import Export
@@ -56,7 +56,7 @@ def test_what_is_read_in_pieces_is_read_as_at_once(name: str, model: str) -> Non
 @pytest.mark.parametrize("order", [*itertools.permutations(range(3))])
 def test_scores_of_large_products_do_not_depend_on_their_order(order: tuple[int, ...]) -> None:
     """2^40 − 2^40 + 3 beside 2^40 − 2^40 + 1: in float32 some order loses the 3, and which one is the library's choice."""
-    head, x = Attention(1, 3, 3, torch.float32), torch.tensor([[[2.0**20, 2.0**20, 3.0], [2.0**20, 2.0**20, 0.0]]])
+    head, x = TorchAttention(1, 3, 3, torch.float32), torch.tensor([[[2.0**20, 2.0**20, 3.0], [2.0**20, 2.0**20, 0.0]]])
     head.W_K.data[0] = torch.eye(3)[list(order)]
     head.W_Q.data[0] = torch.diag(torch.tensor([1.0, -1.0, 1.0]))[list(order)]
     head.W_V.data[0] = head.W_O.data[0] = torch.eye(3)

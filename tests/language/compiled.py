@@ -28,7 +28,7 @@ from verify.programs.extraction import extract
 from verify.programs.normal import Normalizer
 from verify.programs.text import TermPrinter
 from verify.rounding.checker import Report, check
-from verify.rounding.model import Model, planned
+from verify.rounding.model import ExactModel, planned
 
 Words = tuple[str, ...]
 
@@ -81,7 +81,7 @@ class Compiled:
         return Wired("", "", "repaired", (), self.n, self.arithmetic, model, registers, embedding.vocabulary, plan)
 
     @cached_property
-    def model(self) -> Model:
+    def model(self) -> ExactModel:
         """The exact layers that certificates are about."""
         families = [Family("", *self.compiler.numbers)] if self.compiler.has_numbers else []
         plan = self.compiler.plan(self.compiler.setting(self.arithmetic.format))
@@ -130,7 +130,7 @@ class Compiled:
         """What is said at each position where an answer is due; words: without `<s>`."""
         spoken = [("<s>", 0), *(("", int(word)) if word.isdecimal() else (word, 0) for word in words)]
         text = Input(spoken)
-        return {k: text.said(self.compiler.answer, k) for k in due(self.program.texts, words)}
+        return {k: text.word_at(self.compiler.answer, k) for k in due(self.program.texts, words)}
 
     def says(self, words: Words) -> list[str]:
         """What `reference` says at each position."""

@@ -94,7 +94,7 @@ CONSTRUCTS: tuple[tuple[str, str, str], ...] = (
 
 def verdict(says: str, prompt: str, architecture: str) -> str:
     """How far the checker gets with such a program of n = 8."""
-    program = Written(says, prompt, architecture).program  # type: ignore[arg-type]
+    program = Written(says, prompt, architecture).program
     compiled = Compiled(program, N)
     try:
         compiled.compiler.plan(compiled.compiler.setting(compiled.arithmetic.format))

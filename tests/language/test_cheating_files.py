@@ -315,7 +315,7 @@ class Whole(int):
 
 
 class Part(Fraction):
-    numerator = 9  # type: ignore[assignment]
+    numerator = 9
     settled = Fraction(9)
 
     def __eq__(self, other: object) -> bool:

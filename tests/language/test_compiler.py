@@ -212,7 +212,7 @@ def test_registers_have_names_of_their_own() -> None:
     """A copy of a copy, and a copy from as far back."""
     for architecture in ("transformer", "rnn"):
         says = 'choose((is_number.back(1).named("x")).back(1) & is_number.back(2), "yes", "no")'
-        plan = Compiled(Written(says, NUMBERS, architecture).program, 4).wired  # type: ignore[arg-type]
+        plan = Compiled(Written(says, NUMBERS, architecture).program, 4).wired
         written = [
             name
             for block in plan.blocks

@@ -56,7 +56,7 @@ def of_words(make: Callable[[Setting], Head], difference: Affine) -> Callable[[S
 
 def task(condition: object, oracle: Callable[[Sequence[str]], bool], *letters: str) -> Program:
     return program(
-        choose(condition, "yes", "no"),  # type: ignore[arg-type]
+        choose(condition, "yes", "no"),
         prompt=[some(words(*letters) if letters else numbers())],
         oracle=lambda tokens: "yes" if oracle(tokens) else "no",
         examples=["a b a" if letters else "1 2 1"],

@@ -14,9 +14,9 @@ import pytest
 from constructions.language.compiler import Compiler
 from constructions.language.interpreter import Input
 from constructions.language.passes import answer, comparisons, expand, facts, gates, heads, output
-from constructions.language.passes.facts import Facts
-from constructions.language.passes.operations import Ramps, Rule, Saying, Select, Share
-from constructions.language.passes.registers import Registers
+from constructions.language.passes.facts import TermFacts
+from constructions.language.passes.operations import OutputRule, Ramps, Saying, Select, Share
+from constructions.language.passes.registers import RegisterForms
 from constructions.language.terms import Above, Atom, Comb, Equal, Pick, Say, SayNumber, Sum, Term
 from constructions.parts.heads.copy import before
 from constructions.wiring.affine import Affine, Number, reg
@@ -108,7 +108,7 @@ def a_flat_slope(bits: int) -> Patch:
     def slip(patch: pytest.MonkeyPatch) -> None:
         right = comparisons.compare_counts
 
-        def compare_counts(known: Facts, *given: Any) -> Ramps:
+        def compare_counts(known: TermFacts, *given: Any) -> Ramps:
             return right(replace(known, length=max(1, known.length >> bits)), *given)
 
         patch.setattr(comparisons, "compare_counts", compare_counts)
@@ -132,7 +132,7 @@ def one_farther_back(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(heads, "before", lambda steps: before(steps + 1))
     right = expand._back
 
-    def back(known: Facts, atom: Atom, value: Term, steps: int) -> Any:
+    def back(known: TermFacts, atom: Atom, value: Term, steps: int) -> Any:
         return right(known, atom, value, steps if known.attends else steps + 1)
 
     patch.setattr(expand, "_back", back)
@@ -167,7 +167,7 @@ def one_too_much(patch: pytest.MonkeyPatch) -> None:
     """Each form that is compared."""
     right = comparisons.comparison
 
-    def comparison(known: Facts, atom: Equal | Above) -> Any:
+    def comparison(known: TermFacts, atom: Equal | Above) -> Any:
         return right(known, replace(atom, value=atom.value + 1) if isinstance(atom, Equal) else atom)
 
     for module in (answer, expand):
@@ -198,7 +198,7 @@ def another_cycle(**changed: int) -> Patch:
     def slip(patch: pytest.MonkeyPatch) -> None:
         right = expand._sum
 
-        def cycle(known: Facts, atom: Sum | Comb) -> Any:
+        def cycle(known: TermFacts, atom: Sum | Comb) -> Any:
             return right(known, replace(atom, **changed) if isinstance(atom, Comb) else atom)
 
         patch.setattr(expand, "_sum", cycle)
@@ -210,7 +210,7 @@ def the_last_condition_alone(patch: pytest.MonkeyPatch) -> None:
     """What is said by a comparison is said whatever else is asked for."""
     right = output.say_where
 
-    def say_where(rule: Rule, late: Term | None, registers: Registers) -> Gadget:
+    def say_where(rule: OutputRule, late: Term | None, registers: RegisterForms) -> Gadget:
         return right(rule if late is None else replace(rule, conditions=(late,)), late, registers)
 
     patch.setattr(output, "say_where", say_where)
@@ -222,7 +222,7 @@ def words_by_the_sign(change: Callable[[str, Number], Number]) -> Patch:
     def slip(patch: pytest.MonkeyPatch) -> None:
         right = output.say
 
-        def say(saying: Saying, sums: Any, registers: Registers, constants: Mapping[str, Number] = {}) -> Gadget:
+        def say(saying: Saying, sums: Any, registers: RegisterForms, constants: Mapping[str, Number] = {}) -> Gadget:
             return right(saying, sums, registers, {word: change(word, edge) for word, edge in constants.items()})
 
         patch.setattr(output, "say", say)
@@ -236,7 +236,7 @@ def a_weight_of_counts(share: bool, name: str, change: int) -> Patch:
     def slip(patch: pytest.MonkeyPatch) -> None:
         right = answer.saying_of
 
-        def saying_of(known: Facts, leaf: Say | SayNumber) -> Saying:
+        def saying_of(known: TermFacts, leaf: Say | SayNumber) -> Saying:
             saying = right(known, leaf)
             if isinstance(leaf, SayNumber) and known.has_count(leaf.number):
                 parts = [*saying.parts]
@@ -279,7 +279,7 @@ def what_lies_outside(change: Callable[[Affine], Affine]) -> Patch:
     def slip(patch: pytest.MonkeyPatch) -> None:
         right = heads.distance_outside
 
-        def distance_outside(select: Select, registers: Registers) -> Affine | None:
+        def distance_outside(select: Select, registers: RegisterForms) -> Affine | None:
             form = right(select, registers)
             return None if form is None else change(form)
 

@@ -138,7 +138,7 @@ def accepted(texts: Texts, tokens: tuple[str, ...], n: int) -> set[Label] | None
             and (
                 state.word == token
                 if state.word
-                else token.isdecimal() and state.numbers[0] <= int(token) <= state.numbers[1]  # type: ignore[operator]
+                else token.isdecimal() and state.numbers[0] <= int(token) <= state.numbers[1]
             )
         }
     return {automaton.states[i].label for i in now} if now else None

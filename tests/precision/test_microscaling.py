@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import pairwise
+from typing import Any
 
 import gfloat
 import ml_dtypes
@@ -82,7 +83,7 @@ def all_scales(fmt: Format) -> np.ndarray:
 
 def scale_and_codes(
     block: list[Fraction], fmt: Format, rounding: Rounding, randoms: list[Fraction]
-) -> tuple[int, list[int], list]:
+) -> tuple[int, list[int], list[Any]]:
     """Section 6.3 on Fractions: scale code, element codes and flags."""
     largest, exponent = max(abs(x) for x in block), -127
     if largest:
@@ -261,7 +262,7 @@ def test_blocks_lie_along_the_last_axis_and_tensors_give_tensors() -> None:
     for ours, theirs in zip(blocks, tensors, strict=True):
         assert isinstance(theirs, torch.Tensor)
         assert theirs.numpy().tobytes() == ours.tobytes()
-    decoded = mx_decode(tensors.scales, tensors.elements, FP6_E3M2)
+    decoded: Any = mx_decode(tensors.scales, tensors.elements, FP6_E3M2)
     assert decoded.numpy().tobytes() == mx_decode(blocks.scales, blocks.elements, FP6_E3M2).tobytes()
     assert mx_encode(np.zeros((0, 32)), FP6_E3M2).scales.shape == (0, 1)
 

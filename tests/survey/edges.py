@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline, fixed_point
 from verify.automata.token_automaton import Label, State, TokenAutomaton
-from verify.certificates.small import Registers, Unit, Weights
+from verify.certificates.small import RegisterNames, Unit, Weights
 
 Case = tuple[Wired, TokenAutomaton]
 DRAWN = 150  # cases of a family
@@ -57,7 +57,7 @@ def sums(draw: random.Random) -> Iterator[Case]:
         first = draw.choice((1, 3, 5, 6)) * draw.choice((1, -1))
         near = largest(bits) + draw.choice((-2, -1, 0, 1)) * step(bits)
         parts = [first, (near if first > 0 else -near) - first, -first]
-        of, words = Registers(("a", "b", "c", "sum")), ("a", "b", "c")
+        of, words = RegisterNames(("a", "b", "c", "sum")), ("a", "b", "c")
         units: list[Unit] = [({word: 1}, 0, {}, 1, {"sum": w}) for word, w in zip(words, parts, strict=True)]
         if draw.random() < 0.5:
             feed = dict(zip(words, parts, strict=True))
@@ -80,7 +80,7 @@ def keys(draw: random.Random) -> Iterator[Case]:
         lead = round(lead / step(bits)) * step(bits)
         best = draw.choice((top, top - step(bits), top / 2 + step(bits) / 2, 1.0, 0.0))
         scores = {"a": best, "b": best - lead, "c": draw.choice((best - lead, best - 2 * lead, best))}
-        of = Registers(("score", "v", "?", "w", "s", "read", "X", "Y"))
+        of = RegisterNames(("score", "v", "?", "w", "s", "read", "X", "Y"))
         rows: dict[str, Weights] = {
             word: {"score": round(max(score, -top) / step(bits)) * step(bits), "v": v}
             for (word, score), v in zip(scores.items(), (1, 2, 3), strict=True)
@@ -101,7 +101,7 @@ def logits(draw: random.Random) -> Iterator[Case]:
     """Yields logits that are cut off at the least number and grow again, beside one that depends on a number."""
     for _ in range(DRAWN):
         terms = ("x1", "x2", "x3", "y1", "y2")
-        of = Registers(("v", "n", "s", *terms))
+        of = RegisterNames(("v", "n", "s", *terms))
         rows: dict[str, Weights] = {
             "X": dict.fromkeys(terms[:3], 1),
             "Y": dict.fromkeys(terms[3:], 1),
@@ -123,7 +123,7 @@ def logits(draw: random.Random) -> Iterator[Case]:
 def means(draw: random.Random) -> Iterator[Case]:
     """Yields heads whose best keys may be several, and whose best key may not be there."""
     for _ in range(DRAWN):
-        of = Registers(("s", "v", "v2", "n", "?", "read", "X", "Y"))
+        of = RegisterNames(("s", "v", "v2", "n", "?", "read", "X", "Y"))
         words: dict[str, Weights] = {word: {"v": int(word), "v2": int(word) ** 2, "n": 1} for word in NUMBERS}
         words |= {word: {word: 1} for word in ("s", "?", "X", "Y")}
         asked, default = draw.choice((1, 2, 3)), draw.choice((0, 0, 0, 16, -16))
@@ -145,7 +145,7 @@ def means(draw: random.Random) -> Iterator[Case]:
 def positions(draw: random.Random) -> Iterator[Case]:
     """Yields units with corners between positions, and a second block that compares what they wrote."""
     for _ in range(DRAWN):
-        of = Registers(("s", "a", "b", "one", "k", "r", "t"))
+        of = RegisterNames(("s", "a", "b", "one", "k", "r", "t"))
         words: dict[str, Weights] = {"s": {"s": 1, "one": 1}, "a": {"a": 1, "one": 1}, "b": {"b": 1, "one": 1}}
         once: list[Unit] = [
             ({"k": draw.choice((1, -1))}, draw.choice((-3, -2, 2, 3)), {}, 1, {"r": draw.choice((1, -1, 2))})
@@ -165,7 +165,7 @@ def cycles(draw: random.Random) -> Iterator[Case]:
     for _ in range(DRAWN // 2):
         length = draw.choice((1, 2, 3))
         names = [f"r{i}" for i in range(length)]
-        of = Registers(("s", "a", "b", *names))
+        of = RegisterNames(("s", "a", "b", *names))
         carry = {name: {names[i - 1]: draw.choice((1.0, -1.0))} for i, name in enumerate(names)}
         if length == 1:
             carry = {"r0": {"r0": -1.0}}

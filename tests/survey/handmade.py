@@ -13,7 +13,7 @@ from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, fixed_point
 from tests.survey.programs import of_words
 from tests.survey.weights import SIZE, Weights
-from verify.certificates.small import Registers, Unit
+from verify.certificates.small import RegisterNames, Unit
 
 ARITHMETIC = Arithmetic(fixed_point(25))
 VOCABULARY = ("<s>", "a", "b", "yes", "no")
@@ -21,7 +21,7 @@ BITS = {word: as_term(IsWord(word)) for word in ("a", "b")}
 YES, NO = Say("yes"), Say("no")
 
 
-def wired(of: Registers, block: Block) -> Wired:
+def wired(of: RegisterNames, block: Block) -> Wired:
     """Returns a model with one register for each word, which says the word of the largest register."""
     model = of.model({word: {word: 1} for word in VOCABULARY}, {}, [block], ARITHMETIC)
     return replace(model, n=SIZE)
@@ -29,7 +29,7 @@ def wired(of: Registers, block: Block) -> Wired:
 
 def ties(draw: random.Random) -> Iterator[Weights]:
     """Yields models that give `yes` and `no` a logit after each word, of which some are equal."""
-    of, program = Registers(VOCABULARY), of_words("yes")
+    of, program = RegisterNames(VOCABULARY), of_words("yes")
     logits = [*product((2, 3), repeat=4)]
     for row in draw.sample(logits, len(logits)):
         units: list[Unit] = [
@@ -46,7 +46,7 @@ def cycles(draw: random.Random) -> Iterator[Weights]:
         signs = [draw.choice((1, -1)) for _ in range(length)]
         fed = [draw.sample((1, -1, 2, 0), 2) for _ in range(length)]
         names = [f"r{i}" for i in range(length)]
-        of = Registers((*VOCABULARY, *names))
+        of = RegisterNames((*VOCABULARY, *names))
         carry = {name: {names[i - 1]: float(signs[i])} for i, name in enumerate(names)}
         feed = {name: dict(zip(BITS, map(float, fed[i]), strict=True)) for i, name in enumerate(names)}
         entering = [sum((bit * w for bit, w in zip(BITS.values(), row, strict=True)), ZERO) for row in fed]

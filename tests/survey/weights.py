@@ -60,7 +60,7 @@ class Weights:
         """
         for words, k, text, said in self.said:
             try:
-                right = text.said(answer, k)
+                right = text.word_at(answer, k)
             except (ZeroDivisionError, ValueError):
                 return ""
             if right != said:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from constructions.engines import Asked, EngineFailed, find_engine
+from constructions.engines import Decoding, EngineFailed, find_engine
 from constructions.engines.incremental import decoder
 from constructions.engines.known import first_mismatch
 from constructions.measures import LINEAR_RNN, measure
@@ -22,7 +22,7 @@ from constructions.turing.simulator import simulate
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
 from tests.engines.agreement import agree
-from tests.engines.cases import Case
+from tests.engines.cases import EngineCase
 from tests.turing.machines import codes, history_of, machines_with_tapes
 
 
@@ -34,7 +34,7 @@ def model(code: str, cells: int, discipline: Discipline = Discipline.FUSED) -> W
 def decoded(wired: Wired, prompt: list[str], engine: str, limit: int, guess: list[str] | None = None) -> list[str]:
     """What the model writes after the prompt; all by itself if there is no guess."""
     run = find_engine(engine)(
-        Asked(
+        Decoding(
             wired.model,
             wired.arithmetic,
             wired.tokens(prompt),
@@ -90,7 +90,7 @@ def test_reference_and_incremental_have_the_same_bits(code: str, tape: str, more
     cells = max(len(tape), 1) + more
     wired = model(code, cells, discipline)
     prompt, behind = history_of(code, tape, 6, cells)
-    agree(Case(wired.model, wired.arithmetic, wired.tokens([*prompt, *behind])), ("incremental",))
+    agree(EngineCase(wired.model, wired.arithmetic, wired.tokens([*prompt, *behind])), ("incremental",))
 
 
 @pytest.mark.parametrize(("cells", "tapes"), [(1, ("",)), (2, ("", "10")), (3, ("",))])

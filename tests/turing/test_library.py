@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions.turing.library import LIBRARY, Named, find
+from constructions.turing.library import LIBRARY, NamedMachine, find
 from constructions.turing.machine import MachineError
 from constructions.turing.simulator import simulate, simulate_fast, steps
 
@@ -37,7 +37,7 @@ def value(word: str) -> int:
 
 
 @pytest.mark.parametrize("named", LIBRARY, ids=lambda named: named.name)
-def test_the_example_ends_as_it_says(named: Named) -> None:
+def test_the_example_ends_as_it_says(named: NamedMachine) -> None:
     end = simulate_fast(named.machine, named.example, ENOUGH)
     assert (end.halted, end.steps, end.nonblank) == (True, named.steps, named.nonblank)
 

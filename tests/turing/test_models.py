@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from constructions.engines import Asked, find_engine
+from constructions.engines import Decoding, find_engine
 from constructions.engines.known import read_text
 from constructions.engines.reference import ReferenceEngine
 from constructions.layers import block_arrays
 from constructions.measures import HYBRID_RNN, LINEAR_RNN, classes
 from constructions.models.search import SearchError, search
 from constructions.turing.base import HALT
-from constructions.turing.hybrid import Hybrid
+from constructions.turing.hybrid import TuringHybrid
 from constructions.turing.library import LIBRARY, find
 from constructions.turing.machine import Machine, MachineError, parse_standard
-from constructions.turing.rag import Rag
+from constructions.turing.rag import TuringRag
 from constructions.turing.simulator import Configuration
 from constructions.turing.tape_models import TapeModel, read, read_steps
 from constructions.wiring.wired import Wired
@@ -29,7 +30,7 @@ from tests.constructions.cutting import without_units
 from tests.engines.agreement import follow_by_lookups
 from tests.turing.machines import machines_with_tapes, run_on_stacks
 
-MODELS: tuple[type[TapeModel], ...] = (Hybrid, Rag)
+MODELS: tuple[Any, ...] = (TuringHybrid, TuringRag)
 models = pytest.mark.parametrize("model", MODELS, ids=["hybrid", "rag"])
 disciplines = pytest.mark.parametrize("discipline", Discipline, ids=lambda d: d.value)
 
@@ -41,7 +42,7 @@ def words_of(
     one = model(machine, tape)
     prompt, expected = one.prompt(steps), one.expected(steps)
     produced = find_engine(engine)(
-        Asked(
+        Decoding(
             wired.model,
             wired.arithmetic,
             wired.tokens(prompt),
@@ -158,8 +159,8 @@ def test_only_scores_saturate_and_no_logit_is_computed_densely(model: type[TapeM
 
 def test_the_hybrid_runs_a_thousand_steps_by_lookups() -> None:
     machine = find("bb5").machine
-    wired = Hybrid(machine).build(1000)
-    answer = wired.tokens(Hybrid(machine).expected(1000))
+    wired = TuringHybrid(machine).build(1000)
+    answer = wired.tokens(TuringHybrid(machine).expected(1000))
     assert follow_by_lookups(wired.model, wired.arithmetic, wired.tokens(["<s>"]), answer) is None
 
 
@@ -170,7 +171,7 @@ def test_the_hybrid_runs_a_thousand_steps_by_lookups() -> None:
 def test_the_class_and_where_it_keeps_something(model: type[TapeModel]) -> None:
     machine = find("bb4").machine
     small = model(machine).build(3)
-    assert classes(small.model) == ((HYBRID_RNN,) if model is Hybrid else (LINEAR_RNN,))
+    assert classes(small.model) == ((HYBRID_RNN,) if model is TuringHybrid else (LINEAR_RNN,))
     recurrences = [block.recurrence for block in small.model.blocks]
     assert recurrences[0] is not None
     assert recurrences[1] is None
@@ -195,7 +196,7 @@ ENDS_OF_THE_TAPE = (15, 16)  # units of the hybrid's first block
 
 
 @models
-def test_mutants_die(model: type[TapeModel]) -> None:
+def test_mutants_die(model: Any) -> None:
     """Without any one unit of the first block or of the table, some run out of a few goes wrong."""
     names = ("bb3", "increment", "bb2x3", "addition")
     runs = [(find(name).machine, find(name).example, min(find(name).steps, 25)) for name in names]

@@ -15,7 +15,7 @@ from constructions.turing.simulator import (
     MOST_HISTORY,
     MOST_STEPS,
     Configuration,
-    Step,
+    TuringStep,
     histories,
     history,
     simulate,
@@ -46,12 +46,12 @@ def test_every_machine_of_two_states_and_two_symbols(first: str) -> None:
 
 def test_every_step_of_the_busy_beaver_of_two_states() -> None:
     assert list(steps(BB2)) == [
-        Step(1, "A", 0, 0, 1, 1, "B"),
-        Step(2, "B", 1, 0, 1, -1, "A"),
-        Step(3, "A", 0, 1, 1, -1, "B"),
-        Step(4, "B", -1, 0, 1, -1, "A"),
-        Step(5, "A", -2, 0, 1, 1, "B"),
-        Step(6, "B", -1, 1, 1, 1, "Z"),
+        TuringStep(1, "A", 0, 0, 1, 1, "B"),
+        TuringStep(2, "B", 1, 0, 1, -1, "A"),
+        TuringStep(3, "A", 0, 1, 1, -1, "B"),
+        TuringStep(4, "B", -1, 0, 1, -1, "A"),
+        TuringStep(5, "A", -2, 0, 1, 1, "B"),
+        TuringStep(6, "B", -1, 1, 1, 1, "Z"),
     ]
     assert simulate(BB2, "", 6) == Configuration(True, 6, "Z", 0, -2, "1111")
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from constructions.engines import Asked, find_engine
+from constructions.engines import Decoding, find_engine
 from constructions.engines.known import first_mismatch
 from constructions.turing import hybrid, tape_models
 from constructions.turing.__main__ import main
@@ -18,7 +18,7 @@ from constructions.turing.library import find
 from constructions.turing.machine import MachineError, parse_standard
 from constructions.turing.models import MODELS
 from constructions.turing.simulator import MOST_HISTORY
-from constructions.wiring.wired import BLOCK, Spelled
+from constructions.wiring.wired import BLOCK, SpelledTokens
 from precision.format import Discipline
 from tests.constructions.cutting import without_units
 from tests.turing.machines import machines_with_tapes, run_on_stacks
@@ -32,12 +32,12 @@ def written(
 ) -> list[str]:
     """The prompt and what the model writes, up to HALT, OUT or the last step's cell."""
     machine = parse_standard(code)
-    wired = hybrid.Hybrid(machine, tape, cells).build(steps, discipline=discipline)
-    prompt = hybrid.Hybrid(machine, tape, cells).prompt(steps)
+    wired = hybrid.TuringHybrid(machine, tape, cells).build(steps, discipline=discipline)
+    prompt = hybrid.TuringHybrid(machine, tape, cells).prompt(steps)
     stop = {wired.token["HALT"], wired.token["OUT"]}
-    guess = wired.tokens(hybrid.Hybrid(machine, tape, cells).expected(steps))
+    guess = wired.tokens(hybrid.TuringHybrid(machine, tape, cells).expected(steps))
     decoded = find_engine(engine)(
-        Asked(wired.model, wired.arithmetic, wired.tokens(prompt), stop, 5 * steps + 1, guess=guess)
+        Decoding(wired.model, wired.arithmetic, wired.tokens(prompt), stop, 5 * steps + 1, guess=guess)
     )
     return [*prompt, *wired.spelled(decoded.produced)]
 
@@ -66,34 +66,34 @@ def test_a_run_goes_on_up_to_the_end_of_the_tape(data: st.DataObject) -> None:
     assert (words[-1] == "OUT") == (last >= 0)
     assert tape_models.read(words) == run_on_stacks(code, tape, last if last >= 0 else steps)
     machine = parse_standard(code)
-    prompt = hybrid.Hybrid(machine, tape, cells).prompt(steps)
-    assert words == [*prompt, *hybrid.Hybrid(machine, tape, cells).expected(steps)]
+    prompt = hybrid.TuringHybrid(machine, tape, cells).prompt(steps)
+    assert words == [*prompt, *hybrid.TuringHybrid(machine, tape, cells).expected(steps)]
 
 
 @pytest.mark.parametrize("engine", ["reference", "dense", "incremental"])
 def test_engines_write_out(engine: str) -> None:
     words = written(BB2, "", 10, 3, engine)
     assert words[-6:] == ["@-1", "1", "@-1", "A", "←", "OUT"]
-    assert hybrid.Hybrid().left_the_space(words) == (
+    assert hybrid.TuringHybrid().left_the_space(words) == (
         "cells: the head would be on cell -2 after 4 steps, and the tape has no such cell"
     )
-    assert hybrid.Hybrid().left_the_space(words[:-1]) == ""
+    assert hybrid.TuringHybrid().left_the_space(words[:-1]) == ""
 
 
 def test_a_run_in_a_space_that_is_large_enough_is_the_same() -> None:
     machine = find("bb4").machine
-    free = hybrid.Hybrid(machine).expected(107)
+    free = hybrid.TuringHybrid(machine).expected(107)
     for cells in (21, 22, 1000):
-        wired = hybrid.Hybrid(machine, cells=cells).build(107)
-        assert len(wired.vocabulary) == cells + len(hybrid.Hybrid(machine).build(0).vocabulary) - 3
+        wired = hybrid.TuringHybrid(machine, cells=cells).build(107)
+        assert len(wired.vocabulary) == cells + len(hybrid.TuringHybrid(machine).build(0).vocabulary) - 3
         assert first_mismatch(wired.model, wired.arithmetic, wired.tokens(["<s>"]), wired.tokens(free))[0] is None
 
 
 @pytest.mark.parametrize(("code", "unit"), [("1RA---", ENDS_OF_THE_TAPE[0]), ("1LA---", ENDS_OF_THE_TAPE[1])])
 def test_each_end_of_the_tape_has_a_unit(code: str, unit: int) -> None:
     machine = parse_standard(code)
-    wired = hybrid.Hybrid(machine, cells=3).build(5)
-    answer = wired.tokens(hybrid.Hybrid(machine, cells=3).expected(5))
+    wired = hybrid.TuringHybrid(machine, cells=3).build(5)
+    answer = wired.tokens(hybrid.TuringHybrid(machine, cells=3).expected(5))
     assert wired.vocabulary[answer[-1]] == "OUT"
     for silent in (unit, *ENDS_OF_THE_TAPE):
         mutant = without_units(wired.model, 0, [silent])
@@ -117,26 +117,26 @@ def test_what_is_expected_in_numbers() -> None:
 
 @given(st.lists(st.integers(0, 2), max_size=9), st.slices(9))
 def test_spelled_words_are_a_sequence(tokens: list[int], part: slice) -> None:
-    words = Spelled(("a", "b", "c"), np.array(tokens, np.int32))
+    words = SpelledTokens(("a", "b", "c"), np.array(tokens, np.int32))
     plain = ["abc"[token] for token in tokens]
     assert (len(words), list(words), words[part]) == (len(plain), plain, plain[part])
     assert [words[i] for i in range(-len(plain), len(plain))] == plain * 2
 
     for cut in range(len(tokens) + 1):
-        halves = Spelled(words.vocabulary, words.tokens[cut:], words.tokens[:cut])
+        halves = SpelledTokens(words.vocabulary, words.tokens[cut:], words.tokens[:cut])
         assert (len(halves), list(halves), halves[part]) == (len(plain), plain, plain[part])
         assert [halves[i] for i in range(-len(plain), len(plain))] == plain * 2
 
 
 def test_spelled_words_beyond_a_block() -> None:
     tokens = np.arange(2 * BLOCK + 3) % 3
-    assert "".join(Spelled(("a", "b", "c"), tokens)) == ("abc" * BLOCK)[: len(tokens)]
+    assert "".join(SpelledTokens(("a", "b", "c"), tokens)) == ("abc" * BLOCK)[: len(tokens)]
 
 
 @pytest.mark.parametrize("piece", [1, 2, 3, 4, 5, 7, 11, 1000])
 def test_reading_a_piece_at_a_time(piece: int, monkeypatch: pytest.MonkeyPatch) -> None:
     machine = find("bb3").machine
-    words = ["<s>", *hybrid.Hybrid(machine).expected(25)]
+    words = ["<s>", *hybrid.TuringHybrid(machine).expected(25)]
     torn = [*words[:13], "@5", "1", "@5", *words[13:30], "@0", *words[30:]]
     expected = [(list(tape_models.read_steps(w)), tape_models.read(w)) for w in (words, torn)]
     assert [len(steps) for steps, _ in expected] == [21, 19]
@@ -144,19 +144,19 @@ def test_reading_a_piece_at_a_time(piece: int, monkeypatch: pytest.MonkeyPatch) 
     assert [(list(tape_models.read_steps(w)), tape_models.read(w)) for w in (words, torn)] == expected
     vocabulary = tuple(sorted({*words, *torn}))
     numbers = [np.array([vocabulary.index(word) for word in w]) for w in (words, torn)]
-    spelled = [Spelled(vocabulary, tokens[3:], tokens[:3]) for tokens in numbers]
+    spelled = [SpelledTokens(vocabulary, tokens[3:], tokens[:3]) for tokens in numbers]
     assert [(list(tape_models.read_steps(w)), tape_models.read(w)) for w in spelled] == expected
 
 
 def test_bounds() -> None:
     machine = parse_standard(BB2)
     with pytest.raises(MachineError, match="3 cells do not hold the 4 symbols"):
-        hybrid.Hybrid(machine, "0110", 3).build(3)
+        hybrid.TuringHybrid(machine, "0110", 3).build(3)
     with pytest.raises(MachineError, match=r"4,000,001 cells at most, and 2000001 steps may reach 4,000,003"):
-        hybrid.Hybrid(machine).prompt(2_000_001)
+        hybrid.TuringHybrid(machine).prompt(2_000_001)
     with pytest.raises(MachineError, match=r"4,000,001 cells at most$"):
-        hybrid.Hybrid(machine, cells=4_000_002).prompt(3)
-    assert hybrid.Hybrid(machine, "1", 5).prompt(MOST_HISTORY) == ["<s>", "1"]
+        hybrid.TuringHybrid(machine, cells=4_000_002).prompt(3)
+    assert hybrid.TuringHybrid(machine, "1", 5).prompt(MOST_HISTORY) == ["<s>", "1"]
 
 
 def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
@@ -178,7 +178,7 @@ def test_a_run_that_deviates_is_refuted_where_it_does_and_shown_to_its_end(
 ) -> None:
     """The oracle is broken here, not the model: what differs first is named."""
 
-    class Broken(hybrid.Hybrid):
+    class Broken(hybrid.TuringHybrid):
         def tokens(self, n: int) -> hybrid.Tokens:
             tokens = super().tokens(n).copy()
             tokens[7] += 1

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from constructions.engines import Asked, find_engine
+from constructions.engines import Decoding, find_engine
 from constructions.engines.known import first_mismatch, read_text
 from constructions.engines.reference import ReferenceEngine
 from constructions.layers import Transformer
 from constructions.turing.configurations import HALT, OUT
 from constructions.turing.library import find
 from constructions.turing.machine import LETTERS, MachineError, parse_standard
-from constructions.turing.three_tokens import Space, build, expected_sequence, prompt
+from constructions.turing.three_tokens import MachineSpace, build, expected_sequence, prompt
 from constructions.wiring.wired import Wired
 from precision.format import Discipline, fixed_point
 from tests.constructions.cutting import cuts
@@ -91,7 +91,7 @@ def test_every_engine_decodes_it_without_a_guess(engine: str, name: str, tape: s
     assert behind[-1] in (HALT, OUT)
     wired = model(code, cells)
     stop = {wired.token[HALT], wired.token[OUT]}
-    run = find_engine(engine)(Asked(wired.model, wired.arithmetic, wired.tokens(before), stop, len(behind) + 1))
+    run = find_engine(engine)(Decoding(wired.model, wired.arithmetic, wired.tokens(before), stop, len(behind) + 1))
     assert list(wired.spelled(run.produced)) == behind
 
 
@@ -170,6 +170,6 @@ def test_a_word_longer_than_the_space_is_refused() -> None:
 @pytest.mark.parametrize("cells", [1, 4, 10])
 def test_the_least_p_is_the_least_that_holds_the_words(cells: int) -> None:
     """With two bits less the square of the largest number is no element of the format."""
-    space = Space(find("bb2").machine, cells)
+    space = MachineSpace(find("bb2").machine, cells)
     p = space.least_bits(Discipline.FUSED)
     assert fixed_point(p - 2).max_value < space.top**2 <= fixed_point(p).max_value - 1

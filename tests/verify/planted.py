@@ -43,7 +43,7 @@ def one_key_for_many() -> None:
     """The checker takes each key that can win for the only one of its kind."""
     from verify.rounding.attention import HeadTransfer
 
-    HeadTransfer._many = lambda head_transfer, candidate: False  # type: ignore[method-assign]
+    HeadTransfer._many = lambda head_transfer, candidate: False
 
 
 def emptied_output() -> None:
@@ -58,7 +58,7 @@ def emptied_output() -> None:
             head.out[:] = 0
         return made
 
-    wire._Filler.block = block  # type: ignore[method-assign]
+    wire._Filler.block = block
 
 
 def with_scale(wrong: Callable[[Any], bool]) -> None:

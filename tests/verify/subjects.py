@@ -8,7 +8,7 @@ from constructions.layers import Transformer
 from constructions.wiring.wired import Wired
 from verify.certificates.building import families_of
 from verify.dossiers.dossier import Subject
-from verify.rounding.model import Model, described
+from verify.rounding.model import ExactModel, described
 
 
 def of_machine(subject: Subject, machine: str | None, tape: str | None) -> Subject:
@@ -16,7 +16,7 @@ def of_machine(subject: Subject, machine: str | None, tape: str | None) -> Subje
     return replace(subject, dossier=subject.dossier.given({"machine": machine, "tape": tape}))
 
 
-def as_model(subject: Subject, wired: Wired, weights: Transformer | None = None) -> Model:
+def as_model(subject: Subject, wired: Wired, weights: Transformer | None = None) -> ExactModel:
     """What the static checker reads of a model's matrices. weights: others than are wired."""
     families = families_of(subject)
     return described(weights or wired.model, wired.arithmetic, wired.registers, wired.vocabulary, families)

@@ -19,10 +19,10 @@ import pytest
 
 from circuits.aiger import write
 from circuits.builder import Builder
-from circuits.rnn import Rnn, RnnError, load
+from circuits.rnn import FunctionRnn, RnnError, load
 from verify.adversary import (
+    CollisionSearch,
     Questions,
-    Search,
     digest,
     distance,
     fingerprint,
@@ -30,7 +30,7 @@ from verify.adversary import (
     require_same_elsewhere,
     say_after,
 )
-from verify.leaves import Kept
+from verify.leaves import LeafFile
 
 RNNS = '''
 import hashlib, os, random, time
@@ -245,7 +245,7 @@ def test_a_hash_of_forty_bits_is_confused(file: Path, task: str, capsys: pytest.
 def test_each_bit_brings_the_states_closer(file: Path) -> None:
     """Of the four bits that follow, those of the pair leave the closest states, one after the other."""
     rnn, questions = load(f"{file}:floats"), Questions("index", 128, False)
-    first, second = Search(rnn, questions, lambda _: None, lambda *_: None).descend() or ((), ())
+    first, second = CollisionSearch(rnn, questions, lambda _: None, lambda *_: None).descend() or ((), ())
     assert (first[0], second[0]) == (0, 1)
     assert first[1:] == second[1:]
     for place in range(1, 5):
@@ -320,7 +320,7 @@ def test_a_prompt_is_read_as_the_search_reads_it(task: str, way: str) -> None:
     def answer(state: Any, query: Any) -> list[str]:
         return [str((*state, *query))]
 
-    rnn = Rnn("all", 99, tuple, lambda s, t, p: (*s, t), answer, reads_words=way == "words")
+    rnn = FunctionRnn("all", 99, tuple, lambda s, t, p: (*s, t), answer, reads_words=way == "words")
     questions = Questions(task, 5, rnn.reads_words)
     for k in questions.reduction.ks(5):
         x = (1, 0, 0, 1, 1)
@@ -498,7 +498,7 @@ def test_leaves_find_what_levels_find(monkeypatch: pytest.MonkeyPatch, file: Pat
     rnn = load(f"{file}:RNN")
     tell: Callable[[int], object] = lambda seen: None  # noqa: E731
     questions = Questions("index", 14, False)
-    pair = Search(rnn, questions, tell, lambda *_: None).run()
+    pair = CollisionSearch(rnn, questions, tell, lambda *_: None).run()
     assert pair is not None
     first, second = (rnn.state_after(questions.tokens(questions.bits(bits))) for bits in pair)
     assert first == second
@@ -617,7 +617,7 @@ def test_two_cores_find_the_leaves_that_one_finds(file: Path, monkeypatch: pytes
     for least in (1 << 30, 1):
         monkeypatch.setattr("verify.adversary.MANY_LEAVES", least)
         monkeypatch.setattr("verify.adversary.cores", lambda: 2)
-        search = Search(rnn, questions, lambda seen: None, lambda *_: None)
+        search = CollisionSearch(rnn, questions, lambda seen: None, lambda *_: None)
         roots = [(state, (state,)) for state in range(7)]
         rows = list(search._rows(roots, 3, 6, 3))
         pairs.append([row.tolist() for row in rows])
@@ -636,8 +636,10 @@ def test_a_search_finds_the_pair_of_one_run_after_any_interruption(
     monkeypatch.setattr("verify.adversary.cores", lambda: children)
     rnn, questions, leaves = load(f"{file}:sha22"), Questions("index", 13, False), tmp_path / "leaves"
 
-    def search() -> Search:
-        return Search(rnn, questions, lambda seen: None, lambda *_: None, lambda *about: Kept(leaves, *about))
+    def search() -> CollisionSearch:
+        return CollisionSearch(
+            rnn, questions, lambda seen: None, lambda *_: None, lambda *about: LeafFile(leaves, *about)
+        )
 
     first = search()
     pair = first.run()
@@ -656,7 +658,9 @@ def test_a_hang_on_the_second_core_ends(file: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("circuits.rnn.LONGEST_STEP", 0.3)
     monkeypatch.setattr("verify.adversary.MANY_LEAVES", 1)
     monkeypatch.setattr("verify.adversary.cores", lambda: 2)
-    search = Search(load(f"{file}:hangs_at_9"), Questions("index", 12, False), lambda seen: None, lambda *_: None)
+    search = CollisionSearch(
+        load(f"{file}:hangs_at_9"), Questions("index", 12, False), lambda seen: None, lambda *_: None
+    )
     with pytest.raises(RnnError, match=r"its code took more than 0.3 s for one step"):
         list(search._rows([(8, ()), (9, ())], 3, 6, 3))
 
@@ -696,13 +700,13 @@ def test_an_interrupted_search_goes_on(
     monkeypatch.setattr("verify.adversary.MOST_LEVELS", 19)
     monkeypatch.setattr("verify.adversary.cores", lambda: 1)
     size = interrupted(mine, kept)
-    subtree = Search._subtree
+    subtree = CollisionSearch._subtree
 
-    def counted(self: Search, *arguments: Any) -> Any:
+    def counted(self: CollisionSearch, *arguments: Any) -> Any:
         calls.write_text(calls.read_text() + "." if calls.exists() else ".")
         return subtree(self, *arguments)
 
-    monkeypatch.setattr(Search, "_subtree", counted)
+    monkeypatch.setattr(CollisionSearch, "_subtree", counted)
     argv = ("--task", "index", "--rnn", mine, "--resume", kept)
     code, found, _ = attack(capsys, *argv)
     assert (code, found["outcome"]) == (3, "none found")

@@ -15,7 +15,7 @@ from constructions.retrieval.retriever import Retriever
 from constructions.retrieval.task import Question
 from constructions.wiring.affine import reg
 from constructions.wiring.wire import BlockPlan
-from verify.claims.readings_of_heads import told
+from verify.claims.readings_of_heads import readings_of_finding
 from verify.claims.retrieval import RETRIEVERS, model
 from verify.inputs.trial import Trial
 from verify.oracles.printed_gadgets import CUBIC, THRESHOLD, between, by_matrices
@@ -89,4 +89,4 @@ def test_the_quadratic_is_not_the_cubic() -> None:
 
 def test_a_finding_that_nobody_has_read_is_named() -> None:
     with pytest.raises(ValueError, match=r"nobody has read C\.99"):
-        told("C.99", "4.6/recall")
+        readings_of_finding("C.99", "4.6/recall")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from verify.framework.batches import Batches
 
 
@@ -20,7 +22,7 @@ def test_cases_are_computed_in_groups_that_agree() -> None:
 
 
 def test_a_case_out_of_order_is_computed_alone() -> None:
-    batches = Batches(lambda cases: [len(cases)] * len(cases), key=lambda case: 0, chunk=3)
+    batches: Any = Batches(lambda cases: [len(cases)] * len(cases), key=lambda case: 0, chunk=3)
     assert list(batches.compute_ahead("xyz")) == list("xyz")
     assert batches.outcome("x") == 3
     assert batches.outcome("x") == 1

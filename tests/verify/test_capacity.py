@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from circuits.rnn import Rnn, load_object
+from circuits.rnn import FunctionRnn, load_object
 from tests.verify.test_adversary import numbers, right_answer
 from verify.capacity import TASKS, cell_of, cells, draw, least, main, wired
 
@@ -20,7 +20,7 @@ STORED: dict[str, Any] = json.loads((DOCS / "capacity.json").read_text(encoding=
 BROKEN = [row for row in STORED["broken"] if row["n"]]
 
 
-def ran(row: dict[str, Any]) -> Rnn:
+def ran(row: dict[str, Any]) -> FunctionRnn:
     return load_object(cell_of(row), None, row["architecture"])
 
 

@@ -17,7 +17,7 @@ import pytest
 
 from tests.verify.conftest import PAPER, Paper
 from tests.verify.test_ledger import without_seconds
-from verify.framework.cluster import PACKAGES, Job, Unit, units, versions
+from verify.framework.cluster import PACKAGES, ClusterJob, WorkUnit, units, versions
 
 ROOT = Path(__file__).parents[2]
 START = """
@@ -139,7 +139,7 @@ def test_a_worker_with_other_files_is_refused_by_name(paper: Paper, tmp_path: Pa
 def test_what_makes_a_worker_unfit(tmp_path: Path) -> None:
     file = tmp_path / "claims.py"
     file.write_text("one", encoding="utf-8")
-    job = Job(versions(), {}, ())
+    job = ClusterJob(versions(), {}, ())
     assert not job.misfit()
     assert replace(job, files={str(file): "0"}).misfit() == f"another {file}"
     assert replace(job, files={str(tmp_path / "none.py"): "0"}).misfit() == f"no {tmp_path / 'none.py'}"
@@ -151,11 +151,11 @@ def test_short_tests_travel_together_and_long_ones_first() -> None:
     tests = {name: (f"{name[0]}.py", name) for name in ("a1", "a2", "a3", "a4", "b1", "b2", "c1")}
     seconds = {"a1": 1.0, "a2": 100.0, "a3": 9.5, "a4": 0.5, "b1": 2.0, "b2": 3.0}
     assert units(tests, seconds) == [
-        Unit("a.py", ("a2",), 100.0),
-        Unit("a.py", ("a3", "a1"), 10.5),
-        Unit("c.py", ("c1",), 10.0),
-        Unit("b.py", ("b2", "b1"), 5.0),
-        Unit("a.py", ("a4",), 0.5),
+        WorkUnit("a.py", ("a2",), 100.0),
+        WorkUnit("a.py", ("a3", "a1"), 10.5),
+        WorkUnit("c.py", ("c1",), 10.0),
+        WorkUnit("b.py", ("b2", "b1"), 5.0),
+        WorkUnit("a.py", ("a4",), 0.5),
     ]
 
 

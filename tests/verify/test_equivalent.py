@@ -14,7 +14,7 @@ from circuits.operations import OPERATIONS
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Proved, Solved
 from verify.framework.options import Options
-from verify.framework.predicates import Refuted, Undecided
+from verify.framework.predicates import NoVerdict, WitnessFound
 
 
 def pair(p: int) -> tuple[Circuit, Circuit]:
@@ -39,7 +39,7 @@ def test_equal_circuits_are_proved_for_the_limit_alone() -> None:
 
 def test_different_circuits_refute() -> None:
     check = Check(Claim("V", "V", "V"), Options())
-    with pytest.raises(Refuted):
+    with pytest.raises(WitnessFound):
         check.equivalent([5, 7], pair, range="additions", limit="small p")
     [witness], [evidence] = check._witnesses, check._evidence
     assert "in the first and" in witness.shows["difference"]
@@ -49,13 +49,13 @@ def test_different_circuits_refute() -> None:
 def test_a_proof_that_is_rejected_leaves_it_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
     compare = equivalence.compare
 
-    def without_a_line(first: Circuit, second: Circuit) -> equivalence.Difference | equivalence.Equal:
+    def without_a_line(first: Circuit, second: Circuit) -> equivalence.Difference | equivalence.EqualCircuits:
         result = compare(first, second)
-        assert isinstance(result, equivalence.Equal)
+        assert isinstance(result, equivalence.EqualCircuits)
         return replace(result, proof=result.proof[:-1])
 
     monkeypatch.setattr(equivalence, "compare", without_a_line)
-    with pytest.raises(Undecided, match="no step says that nothing is possible"):
+    with pytest.raises(NoVerdict, match="no step says that nothing is possible"):
         judge(5)
 
 

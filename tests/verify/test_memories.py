@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from circuits.rnn import Rnn
+from circuits.rnn import FunctionRnn
 from constructions.istree.graphs import Graph, is_tree
 from verify.adversary import TASKS, Questions, attack, needed_bits
 from verify.oracles.memories import MEMORIES, bits, rnn
@@ -20,7 +20,7 @@ def size_of(task: str, n: int) -> tuple[int, int]:
     return len(tokens) + len(more), TASKS[task].size(n) if task != "turing" else 4 * max(*tokens, *query, 1)
 
 
-def memory(task: str, n: int) -> Rnn:
+def memory(task: str, n: int) -> FunctionRnn:
     return rnn(task, *size_of(task, n))
 
 
@@ -95,7 +95,11 @@ def test_a_memory_that_forgets_is_confused() -> None:
         return (*state, 1 if position == 3 else token)
 
     found = attack(
-        Rnn("forgets", 64, remembers.start, forgets, remembers.answer), "index", 8, lambda seen: None, lambda *_: None
+        FunctionRnn("forgets", 64, remembers.start, forgets, remembers.answer),
+        "index",
+        8,
+        lambda seen: None,
+        lambda *_: None,
     )
     assert found["right"][0] != found["right"][1]
     assert found["prompts"][0].endswith("? 3")

@@ -13,7 +13,7 @@ from verify.framework import options
 from verify.framework.check import Check
 from verify.framework.claim import Claim
 from verify.framework.options import Options, chosen_engines, matching
-from verify.framework.predicates import Undecided
+from verify.framework.predicates import NoVerdict
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_sizes_that_the_precision_suffices_for() -> None:
     assert eleven.certified_sizes((1, 2, 4, 8), least) == (1, 2)
     assert any_precision.precision_text("least p") == "least p"
     assert eleven.precision_text("least p") == "p = 11"
-    with pytest.raises(Undecided, match=r"p = 11 is below the least p that is certified, 13 at n = 4"):
+    with pytest.raises(NoVerdict, match=r"p = 11 is below the least p that is certified, 13 at n = 4"):
         eleven.certified_sizes((4, 8), least)
 
 

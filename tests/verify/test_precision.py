@@ -21,15 +21,15 @@ from verify.bits.floats import fine_ladder, formats, native, reach
 from verify.bits.search import (
     Point,
     PrecisionRow,
-    State,
-    Witness,
+    PrecisionState,
+    PrecisionWitness,
     emulate,
     first_failure,
     ladder,
     numbers_differ,
     search,
 )
-from verify.bits.subjects import LONGEST, Subject, find_subject
+from verify.bits.subjects import LONGEST, BitsSubject, find_subject
 from verify.dossiers.dossier import HardInput
 from verify.precision import main
 
@@ -37,11 +37,11 @@ INDEX = find_subject("index")
 
 
 @cache
-def row(subject: Subject, n: int) -> PrecisionRow:
+def row(subject: BitsSubject, n: int) -> PrecisionRow:
     return search(subject, n)
 
 
-def said_by_reference(subject: Subject, n: int, precision_bits: int, case: HardInput) -> list[str]:
+def said_by_reference(subject: BitsSubject, n: int, precision_bits: int, case: HardInput) -> list[str]:
     """What greedy decoding says, token by token, where the answer is fed as far as it is right."""
     wired = subject.build(n, precision_bits)
     engine = ReferenceEngine(wired.model, wired.arithmetic)
@@ -50,7 +50,7 @@ def said_by_reference(subject: Subject, n: int, precision_bits: int, case: HardI
 
 
 @pytest.mark.parametrize(("subject", "n"), [(INDEX, 6), (find_subject("index", discipline=Discipline.SEQUENTIAL), 4)])
-def test_every_p_is_as_the_reference_engine_says(subject: Subject, n: int) -> None:
+def test_every_p_is_as_the_reference_engine_says(subject: BitsSubject, n: int) -> None:
     actual, cases = row(subject, n), subject.cases(n)
     assert [point.precision_bits for point in actual.points] == list(range(5, actual.wired_for + 1, 2))
     vocabulary = subject.build(n).vocabulary
@@ -63,11 +63,11 @@ def test_every_p_is_as_the_reference_engine_says(subject: Subject, n: int) -> No
             )
             if said != expected:
                 place = next(i for i, (one, other) in enumerate(zip(said, expected, strict=True)) if one != other)
-                wrong[case.text] = Witness(case.text, place, expected[place], said[place])
+                wrong[case.text] = PrecisionWitness(case.text, place, expected[place], said[place])
         assert (point.witness is None) == (not wrong)
         assert point.witness is None or point.witness == wrong[point.witness.input]
         assert point.tried == len(cases) > 4
-    assert {point.state for point in actual.points} >= {State.FAILS, State.CERTIFIED}
+    assert {point.state for point in actual.points} >= {PrecisionState.FAILS, PrecisionState.CERTIFIED}
     assert actual.fails_at is not None
     assert actual.certified is not None
     assert actual.floor <= actual.fails_at.precision_bits < actual.certified <= actual.wired_for
@@ -121,7 +121,7 @@ def test_as_printed_a_failure_at_the_printed_p_is_no_refutation() -> None:
 
 
 def test_failure_need_not_be_monotone() -> None:
-    witness = Witness("x", 0, "1", "2")
+    witness = PrecisionWitness("x", 0, "1", "2")
     points = [Point(p, p in (9, 13, 15), 3, witness if p in (5, 11) else None, p > 5) for p in range(5, 16, 2)]
     actual = PrecisionRow(INDEX, 4, 15, tuple(points))
     assert actual.fails_at is points[3]
@@ -215,7 +215,7 @@ def test_programs_whose_tokens_are_not_all_numbers(name: str, capsys: pytest.Cap
 
 
 def test_a_model_that_fails_where_it_is_certified_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Subject, "is_certified", lambda self, n, p: True)
+    monkeypatch.setattr(BitsSubject, "is_certified", lambda self, n, p: True)
     assert main(["index", "--n", "4", "--variant", "repaired", "--discipline", "fused"]) == 1
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from constructions.parts.heads import copy, count, match, match_close, match_nearest, match_next
 from constructions.wiring.part import Part, printed_precision, roomy_precision
-from verify.claims.heads import PRINTED, Printed, leaks_nothing, least_lead_as_printed, only_at
-from verify.framework.predicates import Undecided
+from verify.claims.heads import PRINTED, PrintedHead, leaks_nothing, least_lead_as_printed, only_at
+from verify.framework.predicates import NoVerdict
 from verify.inputs.trial import Trial
 from verify.oracles.printed_heads import COUNT_BY_SCORE, hardest, precision_above
 from verify.runs.parts import ByOracle
@@ -46,7 +46,7 @@ def test_the_least_n_follows_from_how_e_to_the_minus_n_is_rounded() -> None:
 
 
 @pytest.mark.parametrize("printed", PRINTED, ids=lambda printed: printed.part.id)
-def test_more_bits_lose_a_lead_of_n_and_are_not_what_is_claimed(printed: Printed) -> None:
+def test_more_bits_lose_a_lead_of_n_and_are_not_what_is_claimed(printed: PrintedHead) -> None:
     """At the named p the hardest columns are right, in many more bits some are wrong, and no row that holds speaks of these."""
     part, n = printed.part, printed.holds_from
     right = only_at(printed.precision, ByOracle(part, "reference", printed=True))
@@ -55,7 +55,7 @@ def test_more_bits_lose_a_lead_of_n_and_are_not_what_is_claimed(printed: Printed
     finer = [replace(trial, precision_bits=20 * n + 1) for trial in trials]
     assert any(compare(part, trial, "reference", printed=True) for trial in finer)
     for trial in finer:
-        with pytest.raises(Undecided, match=f"the claim names p = {printed.precision(n)} for n = {n}"):
+        with pytest.raises(NoVerdict, match=f"the claim names p = {printed.precision(n)} for n = {n}"):
             right(trial)
     assert printed.text in printed.claim.statement
 
@@ -65,7 +65,7 @@ def test_a_shipped_head_says_nothing_below_its_least_p() -> None:
     least = copy.PART.least_precision(64, 12)
     right = ByOracle(copy.PART, "reference")
     assert right(hardest(copy.PART, 64, 12, least)) is None
-    with pytest.raises(Undecided, match=f"the least p for n = 64 and 12 positions is {least}, not {least - 2}"):
+    with pytest.raises(NoVerdict, match=f"the least p for n = 64 and 12 positions is {least}, not {least - 2}"):
         right(hardest(copy.PART, 64, 12, least - 2))
 
 

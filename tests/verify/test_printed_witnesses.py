@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from constructions import counting
-from constructions.engines import Asked, find_engine
+from constructions.engines import Decoding, find_engine
 from constructions.istree import blocks, transformer
 from constructions.istree.graphs import PAPER, Graph, expected_answer
 from constructions.parts.heads.count import count
@@ -99,7 +99,7 @@ def test_more_bits_set_right_the_witness_of_the_score_range() -> None:
         graph.n, istree_printed.roomy_precision(graph.n), printed=(istree_printed.SCORE_RANGE.id,)
     )
     expected, stop = expected_answer(graph, PAPER), {PAPER.token(word, graph.n) for word in (PAPER.yes, PAPER.no)}
-    asked = Asked(wired.model, wired.arithmetic, PAPER.prompt(graph), stop, 2 * graph.n + 3, expected)
+    asked = Decoding(wired.model, wired.arithmetic, PAPER.prompt(graph), stop, 2 * graph.n + 3, expected)
     assert wrong(graph, find_engine("reference")(asked).produced, PAPER) is None
 
 

@@ -59,7 +59,7 @@ def test_settings_are_not_mixed() -> None:
 def test_equal_trials_have_equal_hashes() -> None:
     part = product.PART
     one, *others = every_trial(part, 2, 2, precision=lambda n, length: None)
-    turned = Trial(one.n, one.length, one.precision_bits, dict(reversed(one.columns.items())))
+    turned = Trial(one.n, one.length, one.precision_bits, dict(reversed([*one.columns.items()])))
     assert one == turned
     assert hash(one) == hash(turned)
     assert len({one, turned, *others}) == 1 + len(others)

@@ -14,7 +14,7 @@ from verify.framework.batches import Batches
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, Sampled
 from verify.framework.options import Options
-from verify.framework.predicates import Refuted
+from verify.framework.predicates import WitnessFound
 from verify.framework.sampling import search
 
 
@@ -50,7 +50,7 @@ def test_counts_are_of_cases_not_of_shrinking() -> None:
         return Counterexample(found=number) if number > 1000 else None
 
     check = Check(Claim("V", "V", "V"), Options())
-    with pytest.raises(Refuted):
+    with pytest.raises(WitnessFound):
         check.sampled(st.integers(0, 10**6), above, range="numbers", size=lambda number: number)
     [evidence] = check.evidence
     assert isinstance(evidence, Sampled)
@@ -77,7 +77,7 @@ def test_cases_that_are_computed_ahead_are_the_same_cases(limit: int) -> None:
             after = batches.outcome(number)
             return Counterexample(after=after) if after > limit else None
 
-        with contextlib.suppress(Refuted):
+        with contextlib.suppress(WitnessFound):
             kept = batches if ahead else None
             check.sampled(st.integers(0, 10**6), above, range="numbers", size=lambda number: number, ahead=kept)
         return check

@@ -12,7 +12,7 @@ from verify.framework.claim import Row, Verdict
 from verify.framework.ledger import read
 from verify.framework.order import LEDGER
 from verify.screen import counts, text
-from verify.table import Outcome, cells
+from verify.table import Mark, cells
 
 
 @pytest.fixture(scope="module")
@@ -40,8 +40,8 @@ def test_a_cell_says_of_which_machine_and_c_it_is(rows: list[Row]) -> None:
     wanted = {"c-gram retrieval": "certified for c = 3, n =", "Turing machines": "certified for bb2, n ="}
     seen = 0
     for cell in cells(rows):
-        if cell.outcome is Outcome.SOLVED and cell.task in wanted:
-            assert cell.certified()[0].startswith(wanted[cell.task])
+        if cell.outcome is Mark.SOLVED and cell.task in wanted:
+            assert cell.certified_sizes()[0].startswith(wanted[cell.task])
             seen += 1
     assert seen == 5
 

@@ -27,7 +27,7 @@ from verify.dossiers.registry import find_subject
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Row, Verdict
 from verify.framework.options import Options
-from verify.framework.predicates import Refuted, Undecided
+from verify.framework.predicates import NoVerdict, WitnessFound
 from verify.inputs.turing_machines import Size
 
 SIZES = Options(n_max=10_000)
@@ -39,9 +39,9 @@ def judged(test: Callable[..., None], *more: Any) -> Row:
     check, note = Check(Claim("X.1", "here", "It holds."), SIZES), ""
     try:
         test(check, *more)
-    except Refuted:
+    except WitnessFound:
         pass
-    except Undecided as error:
+    except NoVerdict as error:
         note = str(error)
     return check.row(0.0, note)
 
@@ -56,7 +56,7 @@ def sound(n: int) -> Row:
 
 
 def test_too_few_bits_for_istree_are_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transformer.Transformer, "least_precision", lambda *arguments: 5)
+    monkeypatch.setattr(transformer.TourTransformer, "least_precision", lambda *arguments: 5)
     row = judged(istree_models.test_logarithmic_precision, ISTREE)
     assert row.verdict is Verdict.REFUTED
     assert row.witness is not None
@@ -79,7 +79,7 @@ def test_too_few_bits_for_retrieval_are_refuted(monkeypatch: pytest.MonkeyPatch)
         replace(UNIT, output=lambda n, v, fmt: UNIT.output(n, 1, fmt)),
     ],
 )
-def test_a_tied_head_without_its_change_is_refuted(other: architecture.Tied) -> None:
+def test_a_tied_head_without_its_change_is_refuted(other: architecture.TiedWords) -> None:
     unproved = replace(other, theorems=())
     row = judged(architecture.test_a_tied_head_with_a_change, unproved)
     assert row.verdict is Verdict.REFUTED

@@ -312,7 +312,7 @@ def test_bits_are_said_in_the_words_of_claims_that_hold(show: Any) -> None:
     line = f"| {model} | p ≤ 4\\|n | all; those above | 4.6/index-least-bits holds all |"
     assert line in show(list(rows.values()), "--markdown")[1]
     del rows["4.6/precision"]
-    models = [item.model for item in bits.claimed_bits(list(rows.values()), table.named())]
+    models = [item.model for item in bits.claimed_bits(list(rows.values()), table.solving_models())]
     assert not any(name.endswith(TRANSFORMER) and "IsTree" not in name for name in models)
 
 

@@ -22,7 +22,7 @@ from verify.dossiers.istree.models import OfTransformer
 from verify.dossiers.registry import find_subject
 from verify.dossiers.retrieval.tasks import Retrieval
 from verify.framework import proofs
-from verify.induction.along import Shown, shown
+from verify.induction.along import Shown, check_along_runs
 from verify.induction.theory import Theory
 from verify.patterns.pattern import MOST_REPEATED, NUMERALS
 from verify.patterns.texts import Comparison
@@ -72,7 +72,7 @@ certificates, explanations = cache(theorem.certificates), cache(theorem.explanat
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lemmas are asked for elsewhere, and what searches find; models that several tests are about are read once."""
     monkeypatch.setattr(Theory, "doubt", lambda made, name: "")
-    monkeypatch.setattr(theorem, "shown", lambda theory, lemmas: Shown(""))
+    monkeypatch.setattr(theorem, "check_along_runs", lambda theory, lemmas: Shown(""))
     monkeypatch.setattr(Comparison, "difference", lambda made: None)
     monkeypatch.setattr(theorem, "certificates", lambda subject, tell: certificates(subject))
     monkeypatch.setattr(theorem, "explanations", lambda subject, tell: explanations(subject))
@@ -155,11 +155,11 @@ def test_axioms_from_which_everything_follows(
     right = type(find_subject("istree", 8, model="rag").dossier).theory
 
     def with_another(dossier: Any) -> Theory:
-        made = right(dossier)
+        made: Any = right(dossier)
         made.add(axiom)
         return made
 
-    monkeypatch.setattr(theorem, "shown", shown)
+    monkeypatch.setattr(theorem, "check_along_runs", check_along_runs)
     monkeypatch.setattr(type(find_subject("istree", 8, model="rag").dossier), "theory", with_another)
     assert main(["istree", "--model", "rag", "--n", "8"]) == 3
     last = capsys.readouterr().out.splitlines()[-1]
@@ -183,7 +183,7 @@ def test_a_search_that_finds_something_else(
 @pytest.fixture
 def above(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """What is said of all n from 2^7 on; by default not that it is certified."""
-    result = {
+    result: dict[str, Any] = {
         "verdict": UNKNOWN,
         "where": "block 1",
         "what": "no rule tells it",
@@ -206,7 +206,12 @@ def test_sizes_above_that_are_not_told(above: dict[str, Any], capsys: pytest.Cap
 
 def test_what_is_assumed_above_is_asked_for(above: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
     shown = {"bits_of_bits": 7, "inequalities": [["1*n", ">"]], "cases": [{"shown": [0]}, {"shown": [0]}]}
-    above |= {"verdict": "certified", "theorem": shown, "n_from": "2^63", "cases": [{"assumed_invariants": ["luck"]}]}
+    above |= {
+        "verdict": "certified",
+        "theorem": shown,
+        "n_from": "2^63",
+        "cases": [{"assumed_invariants": ["luck"]}],
+    }
     assert main(["index", "--all-n", "--n", str(2**64)]) == 3
     assert capsys.readouterr().out.splitlines()[-1] == "  assumed: luck: unknown; no lemma shows it of runs"
 

@@ -240,7 +240,7 @@ def test_a_kind_needs_its_readings(kind: str, readings: list[tuple[str, bool, st
             "It holds.",
             "printed",
             expected=Verdict.REFUTED,
-            kind=kind,  # type: ignore[arg-type]
+            kind=kind,
             readings=tuple(Reading(*reading) for reading in readings),
         )
 

@@ -180,10 +180,10 @@ def test_another_basis(basis: str, zoo: Path, tmp_path: Path, capsys: pytest.Cap
     for entry in mine[:20]:
         logits, _, _ = forward(weights, entry["token_ids"][:-1])
         assert logits[-1].argmax() == entry["token_ids"][-1]
-    inverse = np.linalg.inv(rows)
+    inverse_rows = np.linalg.inv(rows)
     tokens = mine[0]["token_ids"][:-1]
     _, _, before = forward(weights, tokens)
-    position = (before[1] @ inverse.T)[:, names.index("position")]
+    position = (before[1] @ inverse_rows.T)[:, names.index("position")]
     assert np.allclose(position, np.arange(1, len(tokens) + 1))
     for kind, package in (("huggingface", "transformers"), ("transformerlens", "transformer_lens")):
         if importlib.util.find_spec(package):

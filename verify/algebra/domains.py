@@ -143,17 +143,17 @@ class Space:
         return -low.numerator * steps <= most * low.denominator and high.numerator * steps <= most * high.denominator
 
     def rounded(self, value: Fraction) -> Fraction:
-        """ROUND(value)."""
+        """Returns ROUND(value)."""
         if grows(self.steps):
             if not (self.covers(value, value) and is_whole(value * self.steps)):
                 raise Unanswered(f"{value}, rounded")
             return value
         return round_fraction(value, self.format).quanta * self.step
 
-    def reached(self, low: Fraction, high: Fraction) -> Interval:
-        """Bounds of ROUND(x) for x from low to high, both covered: the least and the largest, if the format's numbers do not grow.
+    def rounded_bounds(self, low: Fraction, high: Fraction) -> Interval:
+        """Returns bounds of ROUND(x) for x from low to high, both covered: the least and the largest of them.
 
-        If they do, an end is kept that is one of them, else it is moved away by half a step, or to 0 if no x is beyond.
+        If these grow with n, an end that is a number of the format stays; another moves out by half a step, or to 0.
         """
         if not grows(self.steps):
             return self.rounded(low), self.rounded(high)
@@ -169,13 +169,13 @@ class Space:
         return least, largest
 
     def reciprocal(self, m: int) -> Fraction:
-        """ROUND(1/m)."""
+        """Returns ROUND(1/m)."""
         if m not in self.known:
             self.known[m] = self.rounded(Fraction(1, m))
         return self.known[m]
 
     def reciprocals(self, low: int, high: int) -> tuple[Number, Number]:
-        """Bounds of ROUND(1/m) for the m from low to high: the least and the largest one, if the format's numbers do not grow."""
+        """Returns bounds of ROUND(1/m) for m from low to high: the least and the largest, unless the format's numbers grow."""
         if not grows(self.steps):
             return self.reciprocal(high), self.reciprocal(low)
         least = quotient(1, high.power_above if grows(high) else high)

@@ -13,7 +13,7 @@ from typing import Any
 
 from verify.algebra.domains import SIZE
 from verify.algebra.polynomial import Number, Polynomial
-from verify.algebra.quotients import Interned, Unanswered, at
+from verify.algebra.quotients import Interned, Unanswered, value_at
 from verify.algebra.rational import Coefficients, divided, evaluate, never_negative
 from verify.algebra.symbolic import Comparison, Symbolic, is_sized
 from verify.trusted import growth
@@ -35,7 +35,7 @@ class Interval:
         sign = self._sign(polynomial)
         return sign > 0 if relation == ">" else sign >= 0
 
-    told = holds  # an interval is cut, and nothing is split
+    known_answer = holds  # an interval is cut, and nothing is split
 
     def _sign(self, polynomial: Interned) -> int:
         if polynomial not in self.signs:
@@ -99,7 +99,7 @@ class Interval:
         """Returns the remainder by a number, if it is the same at every n."""
         if divisor == 1 and value.is_whole:
             return 0
-        rest = value.at({SIZE: self.low}) % divisor
+        rest = value.value_at({SIZE: self.low}) % divisor
         if type(divisor) is not int or not ((value - rest) / divisor).is_whole:
             raise Unanswered(f"{value!r} leaves another remainder at each n")
         return int(rest)
@@ -119,12 +119,12 @@ class Interval:
         return self.bits[polynomial]
 
     def least_bits(self, value: Symbolic, leading: int) -> int:
-        """Returns the digits in front of the point, rounded up, at the least n, rounded up to so many digits. Nothing is cut."""
+        """Returns the bits of the integer part at the least n, where n is rounded up to `leading` bits. Cuts nothing."""
         at_low = evaluate(_coefficients(value.polynomial), _rounded_up(self.low, leading))
         return math.ceil(at_low).bit_length()
 
     def are_at_most(self, n: Symbolic, values: Sequence[Symbolic], most: Any, leading: int) -> bool:
-        """Returns whether these, which fall nowhere, are at most that number, n rounded up to so many digits.
+        """Returns whether all `values`, nondecreasing in n, are ≤ `most`, with n rounded up to `leading` bits.
 
         If they are at the least n, the interval is cut to where they are; else they are nowhere.
         """
@@ -164,15 +164,15 @@ class Interval:
         )
 
     def value(self, value: Symbolic, values: Mapping[str, int | Fraction]) -> Fraction:
-        """Returns what it is at one n."""
-        return at(value.top, values) / at(value.under, values)
+        """Returns its value at one n."""
+        return value_at(value.top, values) / value_at(value.under, values)
 
-    def written(self, value: Symbolic) -> str:
+    def exact_text(self, value: Symbolic) -> str:
         """Writes a number as polynomials of forms are written."""
         top, under = (str(_form(part)) for part in (value.top, value.under))
         return top if under == "1" else f"({top})/({under})"
 
-    plain = written
+    plain = exact_text
 
 
 def _coefficients(polynomial: growth.Polynomial) -> Coefficients:
@@ -187,7 +187,7 @@ def _form(polynomial: growth.Polynomial) -> Polynomial:
 
 
 def _rounded_up(n: int, leading: int) -> int:
-    """Returns the least number of so many binary digits, and zeros, that n is not above."""
+    """Returns the least number ≥ n that has so many binary digits, then zeros."""
     zeros = max(0, n.bit_length() - leading)
     return -(-n >> zeros) << zeros
 
@@ -218,7 +218,7 @@ def _is_whole(polynomial: Coefficients) -> bool:
 
 
 def symbol(low: int, high: int) -> Any:
-    """n itself, from low to high; where an int is asked for it is taken."""
+    """Returns a symbol for n in low … high, which builders take in place of an int."""
     return Symbolic(growth.symbol(SIZE), Interval(low, high))
 
 
@@ -228,7 +228,7 @@ def ends(n: Any) -> tuple[int, int]:
 
 
 def values(formula: Callable[[int], int], low: int, high: int) -> Iterator[tuple[int, int]]:
-    """Yields where a formula's value may change between low and high, and what it is from there on to the next such place.
+    """Yields each n in low … high from which on a formula may have another value, with that value.
 
     Raises TypeError for a formula that is not one number within such an interval.
     """
@@ -253,7 +253,7 @@ def of_form(form: Polynomial, interval: Interval) -> Fraction:
 
 
 def powers_of(value: Number) -> Sequence[tuple[int, Number]]:
-    """Powers of n and their coefficients, the largest power first; of others 0, and the number itself."""
+    """Returns pairs (exponent of n, coefficient), the largest exponent first. A number without n is one pair, with exponent 0."""
     if not is_sized(value) or value.under != {(): 1}:
         return [(0, value)]
     return [(i, c) for i, c in reversed([*enumerate(_coefficients(value.top))]) if c]

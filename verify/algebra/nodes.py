@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeAlias
 
-from verify.algebra.quotients import Interned, Unanswered, at, interned, inverse
+from verify.algebra.quotients import Interned, Unanswered, interned, inverse, value_at
 from verify.trusted import growth
 from verify.trusted.growth import Box, Polynomial, by_power, plus, times
 from verify.trusted.kernel import Rejected
@@ -30,8 +30,8 @@ class Node:
     split: Any = None
     parts: Sequence[Node] = ()
 
-    def shown(self, polynomial: Interned, relation: str) -> Shown | None:
-        """Returns the inequality, with an answer that it follows from where one is needed; None if it is not seen to hold."""
+    def inequality(self, polynomial: Interned, relation: str) -> Shown | None:
+        """Returns the inequality, with the earlier answer that it follows from, if one is needed; None if it is not shown."""
         question = polynomial, relation
         if question not in self.looked_at:
             self.looked_at[question] = None
@@ -61,7 +61,7 @@ class Node:
         if self._somewhere is None:
             return False
         names = growth.names_of(polynomial) - growth.SYMBOLS
-        value = at(polynomial, self._somewhere | dict.fromkeys(names, 0))
+        value = value_at(polynomial, self._somewhere | dict.fromkeys(names, 0))
         return value < 0 or (not value and relation == ">")
 
     @cached_property
@@ -69,7 +69,7 @@ class Node:
         """The symbols at one n of the box, of few bits, if there is one in the middle."""
         of = {"v": self.box.start, "V": 1 << self.box.start}
         for name, power in (("B", "E"), ("n", "")):
-            low, high = (at(end, of) for end in self.box.ends[name])
+            low, high = (value_at(end, of) for end in self.box.ends[name])
             of[name] = middle = (math.ceil(low) + math.floor(high)) // 2
             if middle < low or middle > high or not 0 <= of["B"] <= FEW_BITS:
                 return None

@@ -79,7 +79,7 @@ class Polynomial:
         terms = dict(self.terms)
         for monomial, c in other.terms.items():
             terms[monomial] = terms[monomial] + c if monomial in terms else c  # 0 + a Fraction takes long
-        return _of(terms)
+        return _polynomial_of(terms)
 
     def __neg__(self) -> Polynomial:
         return Polynomial({monomial: -c for monomial, c in self.terms.items()})
@@ -91,7 +91,7 @@ class Polynomial:
         if not isinstance(other, Polynomial):
             if other == 1 or not other:
                 return self if other else ZERO
-            return _of({monomial: c * other for monomial, c in self.terms.items()})
+            return _polynomial_of({monomial: c * other for monomial, c in self.terms.items()})
         if self.is_constant or other.is_constant:
             factor, polynomial = (self.constant, other) if self.is_constant else (other.constant, self)
             return polynomial * factor
@@ -100,7 +100,7 @@ class Polynomial:
             for b, d in other.terms.items():
                 monomial, product = tuple(sorted(a + b)) if a and b else a + b, c * d
                 terms[monomial] = terms[monomial] + product if monomial in terms else product
-        return _of(terms)
+        return _polynomial_of(terms)
 
     __rmul__ = __mul__
 
@@ -119,7 +119,7 @@ class Polynomial:
                 term = term * polynomial
             for product, d in term.terms.items():
                 terms[product] = terms[product] + d if product in terms else d
-        return _of(terms)
+        return _polynomial_of(terms)
 
     def renamed(self, names: Mapping[str, str]) -> Polynomial:
         """Returns the polynomial with other names for its atoms, all different."""
@@ -134,15 +134,15 @@ class Polynomial:
         return " + ".join(shown) or "0"
 
 
-def _of(terms: Mapping[Monomial, Number]) -> Polynomial:
-    """Integers among the coefficients are ints, which calculate ten times as fast; all that they lack of a Fraction is `/`."""
+def _polynomial_of(terms: Mapping[Monomial, Number]) -> Polynomial:
+    """Makes a polynomial, without its zero terms. Whole coefficients become ints: ten times as fast, and all but `/` works."""
     return Polynomial(
         {m: c if type(c) is not Fraction or c.denominator != 1 else c.numerator for m, c in terms.items() if c}  # type: ignore[misc]
     )
 
 
 def quotient(a: Number, b: Number) -> Fraction:
-    """a/b, exactly."""
+    """Returns a/b, exactly."""
     return Fraction(a, b) if type(a) is int and type(b) is int else a / b  # type: ignore[return-value]
 
 
@@ -157,13 +157,13 @@ def whole(value: Number) -> int:
 
 
 def remainder(value: int, divisor: int) -> int | None:
-    """value % divisor; None if it is not seen to be one number."""
+    """Returns value % divisor; None if it may differ between values of n."""
     rest = value % divisor
     return None if grows(rest) else rest
 
 
 def ceiling(value: Number) -> int:
-    """Returns a whole number that is not below; of one that grows, itself, which need not be whole."""
+    """Returns an integer ≥ value; a value symbolic in n is returned unchanged, though it need not be whole."""
     return value if grows(value) else math.ceil(value)  # type: ignore[return-value]
 
 
@@ -182,14 +182,14 @@ def key(value: Number) -> object:
     return repr(value) if grows(value) else value
 
 
-def shown(value: Number) -> str:
+def decimal(value: Number) -> str:
     """Writes a number for people."""
     return repr(value) if grows(value) else f"{float(value):.6g}"
 
 
 def constant(value: Number) -> Polynomial:
     """Returns the polynomial that is this number."""
-    return _of({(): cast(Fraction, value)})
+    return _polynomial_of({(): cast(Fraction, value)})
 
 
 def form_polynomial(form: Form) -> Polynomial:
@@ -203,7 +203,7 @@ def atom(name: str) -> Polynomial:
 
 
 def total(polynomials: Iterable[Polynomial]) -> Polynomial:
-    """Their sum."""
+    """Returns the sum of the polynomials."""
     return combination((polynomial, 1) for polynomial in polynomials)
 
 
@@ -214,7 +214,7 @@ def combination(pairs: Iterable[tuple[Polynomial, Number]]) -> Polynomial:
         for monomial, c in polynomial.terms.items():
             term = c if factor == 1 else c * factor
             terms[monomial] = terms[monomial] + term if monomial in terms else term
-    return _of(terms)
+    return _polynomial_of(terms)
 
 
 ZERO = Polynomial({})

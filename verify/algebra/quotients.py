@@ -38,7 +38,7 @@ _interned: WeakValueDictionary[frozenset[tuple[Monomial, int | Fraction]], Inter
 
 
 def interned(polynomial: Polynomial) -> Interned:
-    """Returns the one that is equal to it. Nothing else makes them."""
+    """Returns the one object for all equal polynomials. Only this function makes them."""
     if type(polynomial) is Interned:
         return polynomial
     terms = frozenset(polynomial.items())
@@ -102,7 +102,7 @@ def difference(top: Interned, under: Interned, its_top: Interned, its_under: Int
 
 @cached
 def negated(polynomial: Interned) -> Interned:
-    """Times −1."""
+    """Returns −polynomial."""
     return interned({monomial: -c for monomial, c in polynomial.items()})
 
 
@@ -120,7 +120,7 @@ def simplest(polynomial: Interned) -> Interned:
 
 
 def inverse(polynomial: Polynomial) -> Polynomial:
-    """1 over a product of a number and powers of E and V. Raises Unanswered for others."""
+    """Returns 1 over a product of a number and powers of E and V. Raises Unanswered for any other polynomial."""
     ((monomial, c), *others) = polynomial.items()
     if others or any(name not in EXPONENTS for name, _ in monomial):
         raise Unanswered(f"1/({text(polynomial)}) is no polynomial")
@@ -129,7 +129,7 @@ def inverse(polynomial: Polynomial) -> Polynomial:
 
 @cached
 def power_of_two(exponent: Interned) -> Quotient:
-    """2 to a sum of whole multiples of B, of v and of 1. Raises Unanswered for others."""
+    """Returns 2^exponent for a sum of whole multiples of B, v and 1. Raises Unanswered for any other exponent."""
     powers: Monomial = ()
     twos = 0
     for monomial, c in exponent.items():
@@ -143,8 +143,8 @@ def power_of_two(exponent: Interned) -> Quotient:
     return quotient(interned({powers: 1 << twos if twos >= 0 else Fraction(1, 1 << -twos)}), ONE)
 
 
-def at(polynomial: Polynomial, values: Mapping[str, int | Fraction]) -> Fraction:
-    """Returns its value."""
+def value_at(polynomial: Polynomial, values: Mapping[str, int | Fraction]) -> Fraction:
+    """Returns its value where the symbols have these values."""
     total: int | Fraction = 0
     for monomial, c in polynomial.items():
         under: int | Fraction = 1

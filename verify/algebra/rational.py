@@ -47,13 +47,13 @@ class Ratio:
     def __mul__(self, other: Ratio) -> Ratio:
         return Ratio(_multiply(self.numerator, other.numerator), _multiply(self.denominator, other.denominator))
 
-    def at(self, m: int) -> Fraction:
-        """Returns its value."""
+    def value_at(self, m: int) -> Fraction:
+        """Returns its value at m."""
         return evaluate(self.numerator, m) / evaluate(self.denominator, m)
 
 
 def unit(shift: int) -> Ratio:
-    """1/(m + shift)."""
+    """Returns 1/(m + shift) as a ratio of polynomials in m."""
     return Ratio((Fraction(1),), (Fraction(shift), Fraction(1)))
 
 
@@ -70,7 +70,7 @@ def least(ratio: Ratio, low: int, high: int) -> Fraction | None:
     last = high
     if grows(last):
         return _least_at_an_end(ratio, low, high)
-    bound = min(ratio.at(low), ratio.at(high))
+    bound = min(ratio.value_at(low), ratio.value_at(high))
     bound -= abs(bound) / 1024
     above = _add(ratio.numerator, ratio.denominator, -bound)
     return bound if never_negative(above, low, high) else None
@@ -88,12 +88,12 @@ def _least_at_an_end(ratio: Ratio, low: int, high: int) -> Fraction | None:
         ahead = _shift(slope, start)
         is_defined = min(_shift(under, start)) >= 0 < evaluate(under, start)
         if is_defined and (max(ahead) <= 0 or min(ahead) >= 0):
-            return min([*(ratio.at(m) for m in range(low, start + 1)), ratio.at(high)])
+            return min([*(ratio.value_at(m) for m in range(low, start + 1)), ratio.value_at(high)])
     return None
 
 
 def divided(polynomial: Coefficients, by: Coefficients) -> tuple[Coefficients, Coefficients]:
-    """Returns the quotient, and the rest, of which the last coefficient is not 0; () if there is none."""
+    """Returns the quotient and the remainder. The remainder's last coefficient is not 0; () stands for 0."""
     rest, quotient = list(polynomial), list[Fraction]()
     while len(rest) >= len(by):
         quotient.append(Fraction(rest[-1]) / by[-1])
@@ -139,7 +139,7 @@ def never_negative(polynomial: Coefficients, low: int, high: int) -> bool:
 
 
 def _bernstein(polynomial: Coefficients, low: int, high: int) -> list[Fraction]:
-    """Coefficients over the Bernstein basis of [low, high], times a number that makes ints of ints.
+    """Returns the coefficients over the Bernstein basis of [low, high], times a number that makes integers of integers.
 
     The polynomial, times that number, lies between the least and the largest of them.
     """

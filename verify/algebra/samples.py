@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 
-from verify.algebra.quotients import at
+from verify.algebra.quotients import value_at
 from verify.algebra.walks import Fork
 from verify.trusted import growth
 from verify.trusted.growth import Box, by_power
@@ -21,11 +21,11 @@ def some_n(box: Box, forks: Sequence[Fork]) -> int | None:
     """Returns one n of the case after these forks, if one of few enough bits is soon found."""
     for v in range(box.start, box.start + (1 if box.fixed else SOME)):
         of: dict[str, int | Fraction] = {"v": v, "V": 1 << v}
-        for bits in _between(*(at(end, of) for end in box.ends["B"])):
+        for bits in _between(*(value_at(end, of) for end in box.ends["B"])):
             if bits > MOST_BITS:
                 continue
             of |= {"B": bits, "E": 1 << bits}
-            some = _between(*(at(end, of) for end in box.ends["n"]))
+            some = _between(*(value_at(end, of) for end in box.ends["n"]))
             right = [fits(fork, of) for fork in forks]
             for n in [*some, *(near for fits in right for near in _turns(fits, some))]:
                 if all(fits(n) for fits in right):
@@ -37,10 +37,10 @@ def in_octaves(box: Box, forks: Sequence[Fork], key: int) -> Iterator[int]:
     """Yields n of the case after these forks, in order: of each bit length up to `OCTAVES` the first, and one by the key."""
     for bits in range(1, OCTAVES + 1):
         of = values_of(1 << bits - 1)
-        v, (low, high) = of["v"], [at(end, of) for end in box.ends["B"]]
+        v, (low, high) = of["v"], [value_at(end, of) for end in box.ends["B"]]
         if not low <= bits <= high or v < box.start or (box.fixed and v > box.start):
             continue
-        start, end = (at(end, of) for end in box.ends["n"])
+        start, end = (value_at(end, of) for end in box.ends["n"])
         first, last = math.ceil(start), math.floor(end)
         if first <= last:
             right = [fits(fork, of) for fork in forks]
@@ -61,7 +61,7 @@ def fits(fork: Fork, of: Mapping[str, int | Fraction]) -> Callable[[int], bool]:
     if fork.split == "v":
         return lambda n: True
     question, relation = fork.split["question"]
-    parts = [at(part, of) for part in by_power(growth.parsed(question), "n")]
+    parts = [value_at(part, of) for part in by_power(growth.parsed(question), "n")]
     denominator = math.lcm(*(part.denominator for part in parts))
     coefficients = [int(part * denominator) for part in reversed(parts)]
 
@@ -81,7 +81,7 @@ def _between(low: Fraction, high: Fraction) -> list[int]:
 
 
 def _turns(fits: Callable[[int], bool], some: Sequence[int]) -> list[int]:
-    """Returns two n beside each other, from the least to the largest of some, of which one alone fits."""
+    """Returns two consecutive n, between the least and the largest of some, of which only one fits."""
     if not some or fits(min(some)) is (last := fits(max(some))):
         return []
     low, high = min(some), max(some)

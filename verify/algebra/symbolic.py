@@ -49,10 +49,10 @@ class Oracle(Protocol):
     endless: bool
 
     def holds(self, polynomial: Interned, relation: str) -> bool:
-        """Returns whether it is > 0, or >= 0; from here on the oracle is about those n alone of which the answer is right."""
+        """Returns whether it is > 0, or >= 0. From here on the oracle speaks only of the n for which this answer is right."""
 
-    def told(self, polynomial: Interned, relation: str) -> bool | None:
-        """Returns the same, of what is seen without asking for it; None of what is not."""
+    def known_answer(self, polynomial: Interned, relation: str) -> bool | None:
+        """Returns the answer of `holds` if it is known without a new question, else None."""
 
     def is_whole(self, polynomial: Interned) -> bool:
         """Returns whether it is seen to be a whole number."""
@@ -84,10 +84,10 @@ class Oracle(Protocol):
         """Returns the same number: a polynomial, or one that does not depend on n, if it is seen to be."""
 
     def value(self, value: Symbolic, values: Mapping[str, int | Fraction]) -> Fraction:
-        """Returns what it is where the symbols are these numbers."""
+        """Returns its value where the symbols have these values."""
 
-    def written(self, value: Symbolic) -> str:
-        """Writes a number as a text that tells numbers apart."""
+    def exact_text(self, value: Symbolic) -> str:
+        """Writes a number so that different numbers have different texts."""
 
     def plain(self, value: Symbolic) -> str:
         """Writes a number for people, and as a part of a name."""
@@ -188,7 +188,7 @@ class Symbolic(Fraction):
         return self._inverse() * other
 
     def _inverse(self) -> Any:
-        """1 over it. Its sign is asked for, where it is no product of a number and powers of E and V."""
+        """Returns 1/self. Asks for its sign, unless it is a product of a number and powers of E and V, which are positive."""
         if len(self.top) == 1 and names_of(self.top) <= EXPONENTS.keys():
             return self._make(multiplied(self.under, ONE, interned(inverse(self.top)), ONE))
         if self.oracle.holds(self.top, ">"):
@@ -257,8 +257,8 @@ class Symbolic(Fraction):
     def __abs__(self) -> Any:
         return self if self >= 0 else -self
 
-    def at(self, values: Mapping[str, int | Fraction]) -> Fraction:
-        """Returns what it is where the symbols are these numbers."""
+    def value_at(self, values: Mapping[str, int | Fraction]) -> Fraction:
+        """Returns its value where the symbols have these values."""
         result: Fraction = self.oracle.value(self, values)
         return result
 
@@ -346,7 +346,7 @@ class Symbolic(Fraction):
     _numerator = _denominator = property(_refuse)
 
     def __str__(self) -> str:
-        return str(self.oracle.written(self))
+        return str(self.oracle.exact_text(self))
 
     def __repr__(self) -> str:
         return str(self.oracle.plain(self))
@@ -356,7 +356,7 @@ class Symbolic(Fraction):
         return self._refuse() if spec else repr(self)
 
 
-class Written(Symbolic):
+class WrittenNumber(Symbolic):
     """One that a table may have. Equal ones may be written in two ways, so that what is looked up may be missed."""
 
     __slots__ = ()
@@ -367,7 +367,7 @@ class Written(Symbolic):
 
 def told_apart(value: Any) -> Any:
     """Returns a whole number for a table where it does no harm that one is missed."""
-    return Written(value.top, value.oracle, value.under) if grows(value) else int(value)
+    return WrittenNumber(value.top, value.oracle, value.under) if grows(value) else int(value)
 
 
 def at_most(small: Any, large: Any) -> bool:
@@ -375,7 +375,7 @@ def at_most(small: Any, large: Any) -> bool:
     cut.
     """
     apart = large - small
-    return bool(apart.oracle.told(apart.top, ">=") if is_symbolic(apart) else apart >= 0)
+    return bool(apart.oracle.known_answer(apart.top, ">=") if is_symbolic(apart) else apart >= 0)
 
 
 def nearest(value: int | Fraction) -> int:
@@ -392,19 +392,19 @@ def is_never_whole(value: Any) -> bool:
 
 
 def one_number(value: int | Fraction) -> int:
-    """Returns an integer as an int; where it depends on n, the interval is cut to where it is one number. Raises Unanswered."""
+    """Returns an integer as an int; if it depends on n, cuts the interval to where it is constant. Raises Unanswered."""
     if grows(value):
         raise Unanswered(f"{value} is another number at each n")
     return round(value)
 
 
 def span(low: int, high: int) -> list[int]:
-    """Returns the integers from low to high, of which there are as many at each n."""
+    """Returns the integers from low to high; their number must be the same at each n."""
     return [low + i for i in range(one_number(high - low) + 1)]
 
 
 def common_divisor(values: Iterable[int | Fraction]) -> Fraction:
-    """Returns a number of which each of these is a whole multiple; the largest one, if none is of all large n.
+    """Returns a common divisor of these numbers; the greatest one, if none is symbolic in all large n.
 
     Of numbers of an interval each coefficient is such a multiple; quotients of polynomials are left out.
     """
@@ -425,7 +425,7 @@ def common_divisor(values: Iterable[int | Fraction]) -> Fraction:
 
 
 def polynomial_of(value: Any) -> Polynomial | None:
-    """Returns a number as a polynomial; None for what is no number."""
+    """Returns a number as a polynomial; None for any other object."""
     if is_symbolic(value):
         return value.polynomial
     if not isinstance(value, int | Fraction):

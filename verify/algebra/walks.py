@@ -17,13 +17,13 @@ from verify.algebra.quotients import (
     ONE,
     Interned,
     Unanswered,
-    at,
     interned,
     inverse,
     negated,
     quotient,
     simplest,
     text,
+    value_at,
 )
 from verify.algebra.symbolic import Comparison, Symbolic, at_most
 from verify.trusted import growth
@@ -75,14 +75,14 @@ class Walk:
         self.nodes = self.nodes or [Node(self.box)]
 
     def end(self) -> None:
-        """Ends the walk: what is asked from now on would be kept nowhere."""
+        """Ends the walk: later questions would be kept nowhere."""
         self.ended = True
         self.compared.clear()
 
     def holds(self, polynomial: Polynomial, relation: str) -> bool:
         """Returns whether it is > 0, or >= 0, in the case, which may be split for that."""
         polynomial = interned(polynomial)
-        while (answer := self.told(polynomial, relation)) is None:
+        while (answer := self.known_answer(polynomial, relation)) is None:
             if (same := self._of_whole_numbers(polynomial, relation)) is not None:
                 answer = self.holds(same[0], ">=") is same[1]
                 self._keep(polynomial, relation, answer)
@@ -97,8 +97,8 @@ class Walk:
                 self._turn("v")
         return answer
 
-    def told(self, polynomial: Polynomial, relation: str) -> bool | None:
-        """Returns the same, of what is seen in the case, or was asked before; None of what is not."""
+    def known_answer(self, polynomial: Polynomial, relation: str) -> bool | None:
+        """Returns the answer of `holds` if this case implies it or it was given before, else None: never splits the case."""
         polynomial = interned(polynomial)
         if self.ended:
             raise Unanswered(f"the sign of {text(polynomial)}, in a case that is done with")
@@ -127,7 +127,7 @@ class Walk:
             return False
         if (same := self._of_whole_numbers(polynomial, relation)) is None:
             return None
-        equivalent = self.told(same[0], ">=")
+        equivalent = self.known_answer(same[0], ">=")
         return None if equivalent is None else equivalent is same[1]
 
     def _keep(self, polynomial: Interned, relation: str, answer: bool) -> None:
@@ -149,7 +149,7 @@ class Walk:
         return None if relation == ">=" and floor == polynomial else (interned(floor), relation == ">=")
 
     def floor(self, polynomial: Polynomial) -> Polynomial | None:
-        """It, rounded down, where that is seen to be a polynomial."""
+        """Returns the value rounded down, if that is shown to be a polynomial, else None."""
         rest = number(polynomial.get((), 0) % 1)
         near = plus(polynomial, rest, -1)
         if self.is_whole(near):
@@ -166,7 +166,7 @@ class Walk:
         """Returns whether it is seen to be > 0, or >= 0, everywhere in the case so far, or in a wider part."""
         question = interned(polynomial), relation
         if question not in self.answers:
-            shown = next((shown for node in self.nodes if (shown := node.shown(*question))), None)
+            shown = next((shown for node in self.nodes if (shown := node.inequality(*question))), None)
             if shown is None:
                 return False
             self.shown.append(shown)
@@ -194,7 +194,7 @@ class Walk:
         return self._turn(split)
 
     def _turn(self, split: Any) -> bool:
-        """Into which of two parts the walk turns: true for the first."""
+        """Splits the case in two, and returns whether the walk goes on in the first part."""
         parts = self.nodes[-1].divided(split)
         answer = self.turns[len(self.forks)] if len(self.forks) < len(self.turns) else True
         self.forks.append(Fork(self.shown, split, answer))
@@ -215,11 +215,11 @@ class Walk:
     def _near_root(self, polynomial: Polynomial) -> tuple[Polynomial, Polynomial, bool]:
         """Returns the same, less narrow, if it changes its sign once near a multiple of E."""
         of = self.sample()
-        low, high = (at(end, of) / of["E"] for end in self.box.ends["n"])
-        rises = at(polynomial, of | {"n": high * of["E"]}) > 0
+        low, high = (value_at(end, of) / of["E"] for end in self.box.ends["n"])
+        rises = value_at(polynomial, of | {"n": high * of["E"]}) > 0
         while high - low > NARROW:
             middle = Fraction(round((low + high) / 2 / NARROW * 4), 4) * NARROW
-            inside = at(polynomial, of | {"n": middle * of["E"]}) > 0
+            inside = value_at(polynomial, of | {"n": middle * of["E"]}) > 0
             low, high = (low, middle) if inside == rises else (middle, high)
         low, high = (Fraction(round(end / NARROW) + beside) * NARROW for end, beside in ((low, -1), (high, 1)))
         return times(number(low), symbol("E")), times(number(high), symbol("E")), rises
@@ -228,11 +228,11 @@ class Walk:
         """Returns some numbers in the case."""
         v = self.box.start + 2 * (not self.box.fixed)
         of: dict[str, Any] = {"v": v, "V": 1 << v} | {f"f{i}": 0 for i in range(len(self.floors))}
-        of["B"] = int(sum(at(end, of) for end in self.box.ends["B"]) / 2)
+        of["B"] = int(sum(value_at(end, of) for end in self.box.ends["B"]) / 2)
         if of["B"] > LONGEST:
             raise Unanswered(f"what numbers of {of['B']} bits have in common")
         of["E"] = 1 << of["B"]
-        return of | {"n": int(sum(at(end, of) for end in self.box.ends["n"]) / 2)}
+        return of | {"n": int(sum(value_at(end, of) for end in self.box.ends["n"]) / 2)}
 
     def is_whole(self, polynomial: Polynomial) -> bool:
         """Returns whether it is seen to be a whole number everywhere."""
@@ -250,11 +250,11 @@ class Walk:
         return not self._not_whole(polynomial)
 
     def _not_whole(self, polynomial: Polynomial) -> Polynomial:
-        """Terms without which it is seen to be a whole number: not n(n − 1)/2, which is whole at three n in a row."""
+        """Returns the terms that may be no whole number. n(n − 1)/2 is not among them: it is whole at three n in a row."""
         of_n = {m: c for m, c in polynomial.items() if all(name == "n" and power > 0 for name, power in m)}
         if any(c.denominator > 1 for c in of_n.values()):
             degree = max((power for m in of_n for _, power in m), default=0)
-            if any(at(of_n, {"n": n}).denominator > 1 for n in range(degree + 1)):
+            if any(value_at(of_n, {"n": n}).denominator > 1 for n in range(degree + 1)):
                 of_n = {}
         return {m: c for m, c in polynomial.items() if m not in of_n and not self._is_whole(m, c)}
 
@@ -270,7 +270,7 @@ class Walk:
         for name, power in monomial:
             if name in EXPONENTS:
                 exponent = plus(exponent, symbol(EXPONENTS[name]), power)
-        return self.told(exponent, ">=") is True
+        return self.known_answer(exponent, ">=") is True
 
     # Numbers of the case
 
@@ -320,7 +320,7 @@ class Walk:
         return exponent
 
     def are_at_most(self, n: Symbolic, values: Sequence[Symbolic], most: Any, leading: int) -> bool:
-        """Returns whether these, which fall nowhere, are at most that number, n rounded up to so many digits."""
+        """Returns whether all `values`, nondecreasing in n, are ≤ `most`, with n rounded up to `leading` bits."""
         steps = 1 << leading
         step = Symbolic(symbol("E"), self) * Fraction(1, steps)
 
@@ -345,7 +345,7 @@ class Walk:
         return result
 
     def power_above(self, value: Symbolic) -> Any:
-        """Returns a power of two that it is not above, of a number that is positive: nothing is split for it."""
+        """Returns a power of two ≥ a positive number, without a split."""
         question = value.polynomial
         if question not in self.powers:
             exponent = self._guessed_bits(value)
@@ -366,25 +366,25 @@ class Walk:
             for m in polynomial
         )
         powers = Symbolic(symbol("B"), self) * rate[0] + Symbolic(symbol("v"), self) * rate[1]
-        return powers + (int(at(polynomial, of)).bit_length() - rate[0] * of["B"] - rate[1] * of["v"])
+        return powers + (int(value_at(polynomial, of)).bit_length() - rate[0] * of["B"] - rate[1] * of["v"])
 
     def value(self, value: Symbolic, values: Mapping[str, int | Fraction]) -> Fraction:
-        """Returns what it is where the symbols are these numbers."""
+        """Returns its value where the symbols have these values."""
         names = names_of(value.top) | names_of(value.under)
         floors = {name: self.floors[int(name[1:])] for name in names if name[0] == "f"}
-        values = {**values, **{name: Symbolic(of, self).at(values) % 1 for name, of in floors.items()}}
-        return at(value.top, values) / at(value.under, values)
+        values = {**values, **{name: Symbolic(of, self).value_at(values) % 1 for name, of in floors.items()}}
+        return value_at(value.top, values) / value_at(value.under, values)
 
     def simplified(self, value: Symbolic) -> Fraction:
         """Returns the same number: it is as simple as it can be."""
         return value
 
     def denominator(self, value: Symbolic) -> int:
-        """No number is known."""
+        """Raises Unanswered: the denominator differs between values of n."""
         raise Unanswered(f"the denominator of {value!r}")
 
-    def written(self, value: Symbolic) -> str:
-        """No text tells numbers apart: equal ones may be written in two ways."""
+    def exact_text(self, value: Symbolic) -> str:
+        """Raises Unanswered: here equal numbers may have different texts."""
         raise Unanswered(f"{value!r} as a text")
 
     def plain(self, value: Symbolic) -> str:

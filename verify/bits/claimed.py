@@ -17,7 +17,7 @@ ROUNDING = ("rounding", "above", "cells-rounding")
 HEADER = ("model", "p as wired", "rounding certified", "fewer bits")
 
 
-class Basis(Protocol):
+class ClaimBasis(Protocol):
     """What a cell of the table rests on."""
 
     def has(self, claim: Claim) -> bool:
@@ -34,7 +34,7 @@ class Bits:
     fails: str
 
 
-def claimed_bits(rows: Sequence[Row], models: Iterable[tuple[str, Basis]]) -> list[Bits]:
+def claimed_bits(rows: Sequence[Row], models: Iterable[tuple[str, ClaimBasis]]) -> list[Bits]:
     """Returns the bits of every model with a claim about its p that holds."""
     result = []
     for name, basis in models:

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from constructions.exports.files import replacing
-from verify.bits.search import PrecisionRow, State
+from verify.bits.search import PrecisionRow, PrecisionState
 
-COLOURS = {State.FAILS: "#d9594c", State.NO_FAILURE: "#f2c14e", State.CERTIFIED: "#4a9c6d"}
+COLOURS = {PrecisionState.FAILS: "#d9594c", PrecisionState.NO_FAILURE: "#f2c14e", PrecisionState.CERTIFIED: "#4a9c6d"}
 VARIANT_COLOURS = {"printed": "#8a8a8a", "lean": "#b7410e"}  # all others are blue
 BLUE = "#2b6cb0"
 STYLES = {"wired for": "-", "certified": "o-", "fails at": "x--", "floor": ":"}

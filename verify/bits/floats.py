@@ -13,8 +13,8 @@ from functools import partial
 from constructions.exports.writing import Export
 from constructions.wiring.wired import Wired
 from precision.format import BF16, FP8_E4M3, FP8_E5M2, FP16, FP32, FP64, Arithmetic, Format
-from verify.bits.search import Argmax, Witness, emulate, first_failure
-from verify.bits.subjects import LONGEST, Subject
+from verify.bits.search import Argmax, PrecisionWitness, emulate, first_failure
+from verify.bits.subjects import LONGEST, BitsSubject
 
 FORMATS = (FP64, FP32, BF16, FP16, FP8_E4M3, FP8_E5M2)
 NATIVE = {FP64: "float64", FP32: "float32", BF16: "bfloat16", FP16: "float16"}
@@ -31,14 +31,14 @@ class Reach:
     right: int | None
     inputs: int
     fails: int | None
-    witness: Witness | None
+    witness: PrecisionWitness | None
 
 
 @dataclass(frozen=True)
 class FormatRow:
     """A model in one format. native: None where torch has no such arithmetic."""
 
-    subject: Subject
+    subject: BitsSubject
     format: Format
     native: Reach | None
     emulated: Reach
@@ -59,7 +59,7 @@ def native(wired: Wired, float_name: str) -> Argmax:
     return run
 
 
-def reach(subject: Subject, sizes: Sequence[int], digits: int, run: Callable[[Wired], Argmax]) -> Reach:
+def reach(subject: BitsSubject, sizes: Sequence[int], digits: int, run: Callable[[Wired], Argmax]) -> Reach:
     """Measures up to the first n at which a hard input fails.
 
     digits: of the format. Models are wired for their least p, or for 2·digits + 1 if that is more: what R_p rounds to 0 in a
@@ -77,7 +77,7 @@ def reach(subject: Subject, sizes: Sequence[int], digits: int, run: Callable[[Wi
     return Reach(right, inputs, None, None)
 
 
-def formats(subject: Subject, sizes: Sequence[int]) -> Iterator[FormatRow]:
+def formats(subject: BitsSubject, sizes: Sequence[int]) -> Iterator[FormatRow]:
     """Yields every format, the widest first."""
     for fmt in FORMATS:
         name, digits = NATIVE.get(fmt), fmt.significand_bits

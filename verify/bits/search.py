@@ -14,7 +14,7 @@ import numpy as np
 from constructions.layers import Transformer
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic
-from verify.bits.subjects import Subject
+from verify.bits.subjects import BitsSubject
 from verify.dossiers.dossier import HardInput
 
 LEAST_P = 5
@@ -23,7 +23,7 @@ Argmax = Callable[[Sequence[Sequence[int]]], Sequence[Sequence[int]]]
 """From sequences to the argmax at each position of each."""
 
 
-class State(StrEnum):
+class PrecisionState(StrEnum):
     """What is known of a model at one n and p."""
 
     CERTIFIED = "certified"
@@ -32,7 +32,7 @@ class State(StrEnum):
 
 
 @dataclass(frozen=True)
-class Witness:
+class PrecisionWitness:
     """A hard input on which a model fails: after `right` tokens of the answer it says `said`, not `expected`."""
 
     input: str
@@ -51,22 +51,22 @@ class Point:
     precision_bits: int
     certified: bool
     tried: int
-    witness: Witness | None
+    witness: PrecisionWitness | None
     told_apart: bool
 
     @property
-    def state(self) -> State:
+    def state(self) -> PrecisionState:
         """A witness counts more than a certificate."""
         if self.witness is not None:
-            return State.FAILS
-        return State.CERTIFIED if self.certified else State.NO_FAILURE
+            return PrecisionState.FAILS
+        return PrecisionState.CERTIFIED if self.certified else PrecisionState.NO_FAILURE
 
 
 @dataclass(frozen=True)
 class PrecisionRow:
     """A model at one n. wired_for: the p of its formula. points: every p from 5 on, up to that one."""
 
-    subject: Subject
+    subject: BitsSubject
     n: int
     wired_for: int
     points: tuple[Point, ...]
@@ -76,7 +76,7 @@ class PrecisionRow:
         """The least p from which on, up to `wired_for`, every p is certified for all inputs."""
         result = None
         for point in reversed(self.points):
-            if point.state is not State.CERTIFIED:
+            if point.state is not PrecisionState.CERTIFIED:
                 break
             result = point.precision_bits
         return result
@@ -106,14 +106,14 @@ class PrecisionRow:
         return wrong or (last.witness is not None and self.subject.variant != "printed")
 
 
-def search(subject: Subject, n: int) -> PrecisionRow:
+def search(subject: BitsSubject, n: int) -> PrecisionRow:
     """Returns every p."""
     wired_for, cases = subject.wired_for(n), subject.cases(n)
     points = tuple(_point(subject, n, p, cases) for p in range(LEAST_P, wired_for + 1, 2))
     return PrecisionRow(subject, n, wired_for, points)
 
 
-def _point(subject: Subject, n: int, precision_bits: int, cases: Sequence[HardInput]) -> Point:
+def _point(subject: BitsSubject, n: int, precision_bits: int, cases: Sequence[HardInput]) -> Point:
     wired = subject.build(n, precision_bits)
     return Point(
         precision_bits,
@@ -134,7 +134,7 @@ def emulate(model: Transformer, arithmetic: Arithmetic) -> Argmax:
     return run
 
 
-def first_failure(wired: Wired, cases: Sequence[HardInput], argmax: Argmax) -> Witness | None:
+def first_failure(wired: Wired, cases: Sequence[HardInput], argmax: Argmax) -> PrecisionWitness | None:
     """Returns the first input on which the model fails; None if it is right about all. The shortest run first: most models fail
     there.
     """
@@ -143,7 +143,7 @@ def first_failure(wired: Wired, cases: Sequence[HardInput], argmax: Argmax) -> W
         for case, found in zip(some, argmax([case.tokens for case in some]), strict=True):
             if (place := case.first_other(found)) is not None:
                 said = found[len(case.prompt) - 1 + place]
-                return Witness(case.text, place, wired.vocabulary[case.answer[place]], wired.vocabulary[said])
+                return PrecisionWitness(case.text, place, wired.vocabulary[case.answer[place]], wired.vocabulary[said])
     return None
 
 

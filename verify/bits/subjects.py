@@ -18,7 +18,7 @@ PER_VERTEX = 4  # where that is more: a prompt of n − 1 edges has 3 tokens a v
 
 
 @dataclass(frozen=True)
-class Subject:
+class BitsSubject:
     """A model in one variant."""
 
     dossier: Dossier
@@ -74,6 +74,8 @@ class Subject:
         return bool(certificate(self.subject(n, precision_bits))["verdict"] == CERTIFIED)
 
 
-def find_subject(construction: str, variant: str = "repaired", discipline: Discipline = Discipline.FUSED) -> Subject:
+def find_subject(
+    construction: str, variant: str = "repaired", discipline: Discipline = Discipline.FUSED
+) -> BitsSubject:
     """Returns the Transformer of a construction. Raises ValueError if there is none."""
-    return Subject(certified_subject(construction, 1).dossier, variant, discipline)
+    return BitsSubject(certified_subject(construction, 1).dossier, variant, discipline)

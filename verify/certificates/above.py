@@ -26,7 +26,7 @@ from verify.automata.token_automaton import TokenAutomaton
 from verify.certificates.building import build, compared, in_case, model_of
 from verify.certificates.document import CERTIFIED, UNKNOWN, Judged, judge
 from verify.dossiers.dossier import ENDLESS, Json, Subject
-from verify.rounding.model import Model
+from verify.rounding.model import ExactModel
 from verify.trusted import growth
 
 BITS_OF_HALF = 3  # of half a number of cells, rounded down: every m from 8 on
@@ -35,24 +35,24 @@ ALONE = 2 * (1 << BITS_OF_HALF - 1) - 1  # cells, up to which each number is loo
 MORE_CELLS = f"more than {ALONE} cells"
 Say: TypeAlias = Callable[[str], object]
 """Is told of each case in a line."""
-Judge: TypeAlias = Callable[[Subject, Model, TokenAutomaton], Json]
+Judge: TypeAlias = Callable[[Subject, ExactModel, TokenAutomaton], Json]
 """Of a model and its inputs: verdict, where and what, the names of what is assumed, and what else is told of a case."""
 
 
-def rounding(subject: Subject, model: Model, automaton: TokenAutomaton) -> Json:
+def rounding(subject: Subject, model: ExactModel, automaton: TokenAutomaton) -> Json:
     """Returns whether rounding is sound."""
     judged = judge(model, automaton)
     assumed = list(judged.report.invariants) if judged.report else []
     return {**judged.told, "assumed_invariants": assumed}
 
 
-def unjudged(subject: Subject, model: Model, automaton: TokenAutomaton) -> Json:
-    """Nothing is asked of the model: what is left of the walk are the questions of its builder, which take seconds."""
+def unjudged(subject: Subject, model: ExactModel, automaton: TokenAutomaton) -> Json:
+    """Returns a verdict without judging the model: the walk then asks the questions of its builder alone, in seconds."""
     return {**Judged(CERTIFIED).told, "assumed_invariants": []}
 
 
 @dataclass
-class Survey:
+class CasesSurvey:
     """Every n from the dossier's `first_above` on, or every number of cells from 8 on. judges: what is asked of a case's model.
 
     cases: precision and digest of each, and what the judges have to say. about: the verdict, and where it is not certified first;
@@ -116,7 +116,7 @@ class Survey:
         self._compare(walk, number, model)
         return {**case, "assumed_invariants": [*dict.fromkeys(assumed)]}
 
-    def _compare(self, walk: Walk, number: int, model: Model) -> None:
+    def _compare(self, walk: Walk, number: int, model: ExactModel) -> None:
         """Compares with the weights that the builder makes of one n of the case: it may have looked at what kind of number it
         was given.
 
@@ -138,10 +138,10 @@ class Survey:
 
 def value_at(values: Mapping[str, int | Fraction], value: Any) -> Number:
     """Returns a weight where the symbols are these numbers."""
-    return value.at(values) if grows(value) else value
+    return value.value_at(values) if grows(value) else value
 
 
-def parts_of(model: Model, value: Callable[[Any], Number]) -> Iterator[tuple[str, object]]:
+def parts_of(model: ExactModel, value: Callable[[Any], Number]) -> Iterator[tuple[str, object]]:
     """Yields every number of a model, each replaced by its value, place by place."""
     fmt, families = model.arithmetic.format, model.families.values()
     yield "the format", [value(x) for x in (fmt.significand_bits, fmt.quantum_exponent, fmt.max_quanta)]
@@ -154,10 +154,10 @@ def parts_of(model: Model, value: Callable[[Any], Number]) -> Iterator[tuple[str
     yield from ((name_place(i), layer.changed(value)) for i, layer in enumerate(model.layers, start=1))
 
 
-_surveys = lru_cache(maxsize=4)(Survey)
+_surveys = lru_cache(maxsize=4)(CasesSurvey)
 
 
-def survey(subject: Subject, first: Judge, *others: Judge, say: Say = lambda line: None) -> Survey:
+def survey(subject: Subject, first: Judge, *others: Judge, say: Say = lambda line: None) -> CasesSurvey:
     """Certifies this subject's model for sequences of up to n tokens. say: told of cases that were not looked at before."""
     result = _surveys(replace(subject, length=None), (first, *others))
     if not result.about:

@@ -33,7 +33,7 @@ from constructions.places import ATTENTION, FEED_FORWARD, name_place
 from precision.format import Format
 from verify.algebra.domains import Rounded
 from verify.rounding.checker import Report
-from verify.rounding.model import Model
+from verify.rounding.model import ExactModel
 
 FIELD = "basis"  # of a sidecar
 UNTRIED = "not tried in this basis"
@@ -235,7 +235,7 @@ class Misfit:
     is_covered: bool = True
 
 
-def misfit(basis: Basis, moved: Transformer, model: Model, report: Report) -> Misfit | None:
+def misfit(basis: Basis, moved: Transformer, model: ExactModel, report: Report) -> Misfit | None:
     """Returns the first reason for which the p-bit machine may hold another y than B·x; None if there is none.
 
     moved: the matrices over y. model: over x, with the report of its certificate.
@@ -250,7 +250,7 @@ def misfit(basis: Basis, moved: Transformer, model: Model, report: Report) -> Mi
     ends = _ends(report) if mixed else {}
     for i in mixed:
         row = {j: x for j, x in enumerate(basis.matrix[i]) if x}
-        if (found := _round(i, row, model, report) or _beyond(i, row, model, ends)) is not None:
+        if (found := _round(i, row, model, report) or _exceeds(i, row, model, ends)) is not None:
             return found
     return None
 
@@ -271,7 +271,7 @@ def _no_element(model: Transformer, held: Format) -> Misfit | None:
     )
 
 
-def _round(coordinate: int, row: Iterable[int], model: Model, report: Report) -> Misfit | None:
+def _round(coordinate: int, row: Iterable[int], model: ExactModel, report: Report) -> Misfit | None:
     """Returns why a register that is part of a coordinate may be rounded when it is written."""
     for state in report.entries[0].states:
         for j in row:
@@ -296,8 +296,10 @@ def _round(coordinate: int, row: Iterable[int], model: Model, report: Report) ->
     return None
 
 
-def _beyond(coordinate: int, row: Mapping[int, Fraction], model: Model, ends: Mapping[int, Ends]) -> Misfit | None:
-    """Returns whether a coordinate, or what is added to it at once, may be beyond the largest number."""
+def _exceeds(
+    coordinate: int, row: Mapping[int, Fraction], model: ExactModel, ends: Mapping[int, Ends]
+) -> Misfit | None:
+    """Returns a misfit if a coordinate, or a sum added to it at once, may exceed the largest number of the format; else None."""
     held = [(j, x, *ends.get(j, NOTHING)) for j, x in row.items()]
     low = sum(min(x * low, x * high) for _, x, low, high in held)
     high = sum(max(x * low, x * high) for _, x, low, high in held)

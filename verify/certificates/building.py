@@ -13,7 +13,7 @@ from verify.algebra.interval import symbol
 from verify.automata.token_automaton import TokenAutomaton
 from verify.certificates.matrices import LARGEST_TABLE, require_same
 from verify.dossiers.dossier import ENDLESS, LARGEST_N, LEAST, Subject
-from verify.rounding.model import Model
+from verify.rounding.model import ExactModel
 
 FEW = 5  # numbers of each family that are compared, where a table of all would be too large
 
@@ -33,13 +33,13 @@ class Sizes:
 
 
 @dataclass(frozen=True)
-class Part(Sizes):
+class ModelSizes(Sizes):
     """Sizes with one model and its inputs: the same weights or forms of n, at the same p.
 
     compared: the sizes at which the model was held against the matrices that users get.
     """
 
-    model: Model
+    model: ExactModel
     inputs: TokenAutomaton
     compared: tuple[int, ...]
 
@@ -80,7 +80,7 @@ def automaton_of(subject: Subject) -> TokenAutomaton:
     return subject.dossier.texts(subject)
 
 
-def model_of(subject: Subject) -> Model:
+def model_of(subject: Subject) -> ExactModel:
     """Returns the model, for any n from 1 on. Raises ValueError for a subject that makes no sense."""
     return subject.dossier.exact_model(subject)
 
@@ -94,7 +94,7 @@ def wired_of(subject: Subject, listed: int | None = None) -> Wired:
     return subject.dossier.wired(subject, listed)
 
 
-def build(subject: Subject) -> tuple[Model, TokenAutomaton]:
+def build(subject: Subject) -> tuple[ExactModel, TokenAutomaton]:
     """Returns the model and its inputs. Raises ValueError for a subject that makes no sense, Undecided for one beyond the rules.
 
     Raises OtherMatrices where the matrices that users get are not those of the exact layers.
@@ -103,7 +103,7 @@ def build(subject: Subject) -> tuple[Model, TokenAutomaton]:
     return model, automaton
 
 
-def build_beside(subject: Subject) -> tuple[Model, TokenAutomaton, Wired | None]:
+def build_beside(subject: Subject) -> tuple[ExactModel, TokenAutomaton, Wired | None]:
     """Returns the same with the matrices that users get, see `compared`; None where n is no number."""
     if subject.n < subject.dossier.least or (subject.length or LEAST) < LEAST:
         raise Undecided(
@@ -115,12 +115,12 @@ def build_beside(subject: Subject) -> tuple[Model, TokenAutomaton, Wired | None]
     return model, automaton_of(subject), wired
 
 
-def can_be_written(subject: Subject, model: Model) -> bool:
+def can_be_written(subject: Subject, model: ExactModel) -> bool:
     """Returns whether all numbers of the vocabulary are compared, and the model's file has a digest: a bounded table of them."""
     return sum(family.high - family.low + 1 for family in families_of(subject)) * len(model.registers) <= LARGEST_TABLE
 
 
-def compared(subject: Subject, model: Model, *, few: bool = False) -> Wired | None:
+def compared(subject: Subject, model: ExactModel, *, few: bool = False) -> Wired | None:
     """Returns the matrices that users get for the subject, held against a model that stands for it; None if they get none.
 
     few: list a few numbers only, as is done where a table of all would be too large. Raises OtherMatrices where they differ.
@@ -139,7 +139,7 @@ def compared(subject: Subject, model: Model, *, few: bool = False) -> Wired | No
 SMALL_N = 64
 
 
-def chosen_sizes(subject: Subject, model: Model, low: int, high: int, *, one: bool = False) -> list[int]:
+def chosen_sizes(subject: Subject, model: ExactModel, low: int, high: int, *, one: bool = False) -> list[int]:
     """Returns the n of an interval at which its model is held against the n's own: both ends, and one that a hash of the weights
     chooses.
 
@@ -155,7 +155,7 @@ def chosen_sizes(subject: Subject, model: Model, low: int, high: int, *, one: bo
     return [sizes[number % len(sizes)]] if one else sizes
 
 
-def part_of(subject: Subject, end: int, *, one: bool = False) -> Part:
+def part_of(subject: Subject, end: int, *, one: bool = False) -> ModelSizes:
     """Returns `forms_of` these sizes, held against the matrices that users get at three n or, if `one` says so, at one of them.
 
     Fewer n are compared where users get no matrices. Raises OtherMatrices if they differ.
@@ -166,7 +166,7 @@ def part_of(subject: Subject, end: int, *, one: bool = False) -> Part:
     return replace(part, compared=wired_at)
 
 
-def forms_of(subject: Subject, end: int) -> Part:
+def forms_of(subject: Subject, end: int) -> ModelSizes:
     """Returns one model for all sizes from the subject's n on, up to `end` at most; n is an atom of it and its inputs.
 
     The builder is given n as a symbol, so its weights are what it makes for each of these n, at the same p.
@@ -184,6 +184,6 @@ def forms_of(subject: Subject, end: int) -> Part:
         model = model_of(subject)
     largest = families_of(replace(subject, n=high))
     ranges = {one.name: replace(model.families[one.name], low=one.low, high=one.high) for one in largest}
-    return Part(
+    return ModelSizes(
         low, high, "n", replace(model, families=ranges), subject.dossier.texts_between(subject, low, high), compared=()
     )

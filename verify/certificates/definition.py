@@ -17,7 +17,7 @@ from constructions.language.terms import Answer, Term
 from verify.automata.token_automaton import TokenAutomaton
 from verify.certificates.statement import Document, rows_of, statement_of, terms
 from verify.dossiers.dossier import Subject
-from verify.rounding.model import Model
+from verify.rounding.model import ExactModel
 from verify.trusted import program
 from verify.trusted.abstract_state import SIZE, Polynomial, combine, plain
 from verify.trusted.kernel import Rejected
@@ -25,7 +25,7 @@ from verify.trusted.model import text_of
 
 
 def accept_program(
-    certificate: Document, model: Model, automaton: TokenAutomaton, answers: Answer | Mapping[str, Answer]
+    certificate: Document, model: ExactModel, automaton: TokenAutomaton, answers: Answer | Mapping[str, Answer]
 ) -> int:
     """Returns how many classes the checker of programs accepts in a certificate of this model, texts and definition.
 

@@ -22,7 +22,7 @@ from verify.certificates.runs import exhaust, is_small, refute
 from verify.dossiers.dossier import ENDLESS, Json, Subject
 from verify.dossiers.registry import find_dossier
 from verify.rounding.checker import Report, check
-from verify.rounding.model import Model, first_difference
+from verify.rounding.model import ExactModel, first_difference
 from verify.rounding.positions import check_positions
 
 SCHEMA = 1
@@ -65,7 +65,7 @@ class Judged:
         return {"verdict": self.verdict, "where": self.where, "what": self.what}
 
 
-def judge(model: Model, automaton: TokenAutomaton) -> Judged:
+def judge(model: ExactModel, automaton: TokenAutomaton) -> Judged:
     """Carries out the check."""
     fused = model.arithmetic.discipline is Discipline.FUSED
     at_once = automaton.by_position and (fused or len(automaton.states) > MOST_SINGLE)
@@ -75,7 +75,7 @@ def judge(model: Model, automaton: TokenAutomaton) -> Judged:
         return Judged.at(stop)
 
 
-def compared(judged: Judged, model: Model, subject: Subject) -> Judged:
+def compared(judged: Judged, model: ExactModel, subject: Subject) -> Judged:
     """Returns where weights first differ, as unknown, if a certified model is not seen to be the repaired construction ideally."""
     if judged.report is None:
         return judged
@@ -86,7 +86,7 @@ def compared(judged: Judged, model: Model, subject: Subject) -> Judged:
     return held_against(judged, model, subject.construction, repaired, judge(repaired, automaton))
 
 
-def held_against(judged: Judged, model: Model, name: str, repaired: Model, own: Judged) -> Judged:
+def held_against(judged: Judged, model: ExactModel, name: str, repaired: ExactModel, own: Judged) -> Judged:
     """Returns `compared`, with the repaired construction of this name and what the check says of it."""
     if judged.report is None:
         return judged
@@ -97,7 +97,7 @@ def held_against(judged: Judged, model: Model, name: str, repaired: Model, own: 
     return Judged(UNKNOWN, first_difference(model, repaired), f"rounding is sound, but {ANOTHER} {name}, repaired")
 
 
-def print_unseen(model: Model, subject: Subject) -> Json:
+def print_unseen(model: ExactModel, subject: Subject) -> Json:
     """Says that weights as printed and as repaired are the same: the print lies in what is searched for, or in the text."""
     differs = not subject.printed or model.digest != model_of(replace(subject, printed=())).digest
     return {} if differs else {"print_in_weights": False}
@@ -152,7 +152,7 @@ def shown_wrong(judged: Judged, shown: Refuted) -> Judged:
     return Judged(REFUSED, judged.where, f"{judged.what}; {shown.what}")
 
 
-def _file_digest(subject: Subject, model: Model, wired: Wired | None) -> str | None:
+def _file_digest(subject: Subject, model: ExactModel, wired: Wired | None) -> str | None:
     return None if wired is None or not can_be_written(subject, model) else digest(wired)
 
 
@@ -192,7 +192,7 @@ def about(subject: Subject) -> Json:
     }
 
 
-def described(model: Model, automaton: TokenAutomaton, judged: Judged) -> Json:
+def described(model: ExactModel, automaton: TokenAutomaton, judged: Judged) -> Json:
     """Returns what was checked, and what was found."""
     document: Json = {
         **judged.told,
@@ -238,7 +238,7 @@ def inputs_of(automaton: TokenAutomaton) -> list[Json]:
 
 
 def _short(error: Fraction) -> str:
-    """Rounded up to 2^−20."""
+    """Writes an error, rounded up to a multiple of 2^−20."""
     return str(Fraction(-(-error.numerator * 2**20 // error.denominator), 2**20))
 
 

@@ -15,7 +15,7 @@ from verify.certificates.building import build, can_be_written, model_of, part_o
 from verify.certificates.definition import answers_of
 from verify.certificates.statement import Document
 from verify.dossiers.dossier import Subject
-from verify.rounding.model import Model
+from verify.rounding.model import ExactModel
 from verify.trusted.kernel import Rejected
 
 BESIDE = ("rows", "definition")  # files that may stand beside a certificate
@@ -78,7 +78,7 @@ def _certificate(subject: Subject, *, program: bool) -> tuple[Document, dict[str
     return document, {"rows": rows, "definition": definition}
 
 
-def _one_interval(subject: Subject) -> tuple[Model, TokenAutomaton]:
+def _one_interval(subject: Subject) -> tuple[ExactModel, TokenAutomaton]:
     """Returns the model and the texts of all n of a subject, which must have the same forms of n."""
     part = part_of(replace(subject, last=0), subject.last)
     if part.high < subject.last:

@@ -22,7 +22,7 @@ from verify.certificates.building import build, families_of
 from verify.certificates.layout import Order, find_order, said, same
 from verify.certificates.sidecar import named_by, require_same, subject_of
 from verify.dossiers.dossier import Subject
-from verify.rounding.model import Model, described
+from verify.rounding.model import ExactModel, described
 
 LENGTH = "longest_sequence"
 MOST_HEADER = 100_000_000  # bytes, as safetensors has it
@@ -44,7 +44,7 @@ class Moved:
     basis: Basis | None
     text: str
     weights: Transformer
-    model: Model | None
+    model: ExactModel | None
     wired: Wired
 
 
@@ -53,7 +53,7 @@ class Exported:
     """An exported model over the construction's registers, in its order. moved: how the file has it; None if it is so there."""
 
     subject: Subject
-    model: Model
+    model: ExactModel
     automaton: TokenAutomaton
     moved: Moved | None = None
 

@@ -1,8 +1,8 @@
 """Writes certificates of rounding, which `verify/trusted/rounding.py` checks.
 
-Nothing here is trusted. The static checker's states become classes. The small checker is then asked at each step, with a
-`Search` in the place of what a certificate says: it looks for splits, for rules that show what a head reads, and for the class
-that a part is an instance of, and notes what it finds.
+Nothing here is trusted. The static checker's states become classes. The small checker is then asked at each step, with
+`ClassChoices` in the place of what a certificate says: they look for splits, for rules that show what a head reads, and for the
+class that a part is an instance of, and note what they find.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from verify.certificates.statement import Document, rows_of, statement_of, text
 from verify.dossiers.dossier import Subject
 from verify.rounding.abstract_state import AbstractState
 from verify.rounding.checker import Report, check
-from verify.rounding.model import Model
+from verify.rounding.model import ExactModel
 from verify.rounding.recurrence import HIDDEN_STATE, RecurrenceTransfer
 from verify.trusted import automaton as trusted
 from verify.trusted import rounding
@@ -59,7 +59,9 @@ HERE, BEFORE = POSITION, POSITION + BESIDE
 FEW = 8  # positions of a query that are looked at one by one, where no rule holds for all
 
 
-def certificate_of(model: Model, automaton: TokenAutomaton, report: Report | None = None) -> tuple[Document, bytes]:
+def certificate_of(
+    model: ExactModel, automaton: TokenAutomaton, report: Report | None = None
+) -> tuple[Document, bytes]:
     """Returns a certificate and the exact rows that it is about, as a file. Raises Rejected where the small checker has no rule.
 
     report: what the static checker says; else it is asked. Raises Refused or Undecided where it does not certify the model.
@@ -89,7 +91,7 @@ def certificate_of_file(subject: Subject) -> tuple[Document, bytes, list[str]]:
 # What a certificate is made of
 
 
-def document_of(model: Model, report: Report, automaton: TokenAutomaton) -> Document:
+def document_of(model: ExactModel, report: Report, automaton: TokenAutomaton) -> Document:
     """Returns the certificate without its choices."""
     every, entries = frozenset(range(len(model.registers))), []
     for place, entry in enumerate(report.entries):
@@ -131,7 +133,7 @@ def class_of(state: AbstractState) -> Document:
 
 
 def kept_of(
-    states: Sequence[AbstractState], block: int, model: Model, automaton: TokenAutomaton
+    states: Sequence[AbstractState], block: int, model: ExactModel, automaton: TokenAutomaton
 ) -> list[dict[str, Any]]:
     """Returns what the static checker knows of what a recurrence keeps after each state."""
     fused, rows = model.arithmetic.discipline is Discipline.FUSED, model.layers[block].recurrence
@@ -144,7 +146,7 @@ def kept_of(
         for hidden in pool.states:
             kept: AbstractState | None = hidden
             for r, total in transfer.totals.items():
-                kept = kept and total.at(kept, HIDDEN_STATE - r, i)
+                kept = kept and total.state_after(kept, HIDDEN_STATE - r, i)
             if kept is not None:
                 registers = {HIDDEN_STATE - j: p for j, p in kept.registers.items() if j <= HIDDEN_STATE}
                 one = class_of(with_fields(kept, registers=registers))
@@ -176,7 +178,7 @@ class Finder(rounding.Checker):
 
     def guides(self, many: int, place: int) -> list[Any]:
         """Returns a search for each class of a step, which leads to the entry at this place."""
-        found = [Search(self, place, i) for i in range(many)]
+        found = [ClassChoices(self, place, i) for i in range(many)]
         self.certificate["steps"].append([guide.choices for guide in found])
         return found
 
@@ -246,7 +248,7 @@ class TrialReader(Reader):
         return [*self.parts]
 
 
-class Search(rounding.Guide):
+class ClassChoices(rounding.Guide):
     """The choices of one class, found when they are asked for. place: of the entry that it goes to. kind: which class it is."""
 
     def __init__(self, finder: Finder, place: int, kind: int) -> None:

@@ -18,10 +18,10 @@ from typing import Any, NamedTuple
 from constructions.language.terms import Answer
 from verify.automata.token_automaton import TokenAutomaton
 from verify.certificates.definition import definition_of
-from verify.certificates.finder import Search, certificate_of, certificate_of_file, match
+from verify.certificates.finder import ClassChoices, certificate_of, certificate_of_file, match
 from verify.certificates.statement import Document
 from verify.dossiers.dossier import Subject
-from verify.rounding.model import Model
+from verify.rounding.model import ExactModel
 from verify.trusted import rounding
 from verify.trusted.abstract_state import (
     ONE,
@@ -60,7 +60,7 @@ from verify.trusted.program import (
 
 
 def program_certificate(
-    model: Model, automaton: TokenAutomaton, answers: Answer | Mapping[str, Answer]
+    model: ExactModel, automaton: TokenAutomaton, answers: Answer | Mapping[str, Answer]
 ) -> tuple[Document, bytes, bytes]:
     """Returns a certificate, the exact rows, and the definition. Raises Rejected where something is not shown."""
     document, rows = certificate_of(model, automaton)
@@ -566,7 +566,7 @@ class GhostFinder(ProgramChecker):
         }
 
 
-class GhostSearch(Search):
+class GhostSearch(ClassChoices):
     """A search that also says which ghosts are shown. is_strict: none may be left open."""
 
     def __init__(self, finder: GhostFinder, place: int, kind: int, *, is_strict: bool = False) -> None:

@@ -11,7 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from constructions.engines import Asked, Decoded
+from constructions.engines import Decoded, Decoding
 from constructions.layers import Block, FeedForward, Matrix, Transformer
 
 Number = int | Fraction  # an int where it is one: those calculate ten times as fast
@@ -43,7 +43,7 @@ class _Affine:
     rows: Rows
     constants: Vector
 
-    def at(self, x: Vector) -> Vector:
+    def value_at(self, x: Vector) -> Vector:
         return [value + c for value, c in zip(_times(self.rows, x), self.constants, strict=True)]
 
 
@@ -58,18 +58,18 @@ class _FeedForward:
     down: _Affine
 
     @staticmethod
-    def of(weights: FeedForward) -> _FeedForward:
+    def from_matrices(weights: FeedForward) -> _FeedForward:
         gate, up = _affine(weights.gate, weights.gate_bias), _affine(weights.up, weights.up_bias)
         return _FeedForward(gate, up, _affine(weights.down, weights.down_bias))
 
-    def at(self, x: Vector) -> Vector:
-        pairs = zip(self.gate.at(x), self.up.at(x), strict=True)
+    def value_at(self, x: Vector) -> Vector:
+        pairs = zip(self.gate.value_at(x), self.up.value_at(x), strict=True)
         hidden = [gate * up if gate > 0 else 0 for gate, up in pairs]
-        return [value + old for value, old in zip(self.down.at(hidden), x, strict=True)]
+        return [value + old for value, old in zip(self.down.value_at(hidden), x, strict=True)]
 
 
 @dataclass
-class _Head:
+class _IdealHead:
     query: Rows
     key: Rows
     value: Rows
@@ -105,10 +105,10 @@ class _Recurrence:
         return self.state
 
 
-def _mixers(block: Block) -> list[_Head | _Recurrence]:
+def _mixers(block: Block) -> list[_IdealHead | _Recurrence]:
     if block.recurrence is not None:
         return [_Recurrence(_rows(block.recurrence.carry), _rows(block.recurrence.feed))]
-    return [_Head(_rows(head.query), _rows(head.key), _rows(head.value), _rows(head.out)) for head in block.heads]
+    return [_IdealHead(_rows(head.query), _rows(head.key), _rows(head.value), _rows(head.out)) for head in block.heads]
 
 
 class IdealModel:
@@ -117,7 +117,7 @@ class IdealModel:
     def __init__(self, model: Transformer) -> None:
         self._model = model
         self._mixers = [_mixers(block) for block in model.blocks]
-        self._feed_forwards = [_FeedForward.of(block.feed_forward) for block in model.blocks]
+        self._feed_forwards = [_FeedForward.from_matrices(block.feed_forward) for block in model.blocks]
         self._words = _rows(model.unembed)
         self._position = 0
 
@@ -132,7 +132,7 @@ class IdealModel:
         for mixers, feed_forward in zip(self._mixers, self._feed_forwards, strict=True):
             x = [sum(column) for column in zip(x, *(mixer.read(x) for mixer in mixers), strict=True)]
             history.append(x)
-            x = feed_forward.at(x)
+            x = feed_forward.value_at(x)
             history.append(x)
         logits = _times(self._words, x)
         return history, logits.index(max(logits))
@@ -144,8 +144,8 @@ class IdealModel:
         return [history for history, _ in steps], [following for _, following in steps]
 
 
-def decode(asked: Asked) -> Decoded:
-    """Token by token, as by any engine. Nothing is rounded, so that neither the format matters nor how long the text is."""
+def decode(asked: Decoding) -> Decoded:
+    """Decodes token by token, as engines do. Nothing is rounded, so neither the format nor the length matters."""
     ideal, sequence, read = IdealModel(asked.model), list(asked.prompt), 0
     longest = len(sequence) + asked.limit
     while len(sequence) < longest:

@@ -23,7 +23,7 @@ from constructions.wiring.wire import filled_words
 from constructions.wiring.wired import Wired
 from verify.algebra.domains import SIZE, OtherMatrices
 from verify.algebra.polynomial import Number, Polynomial
-from verify.rounding.model import NUMBER, Model
+from verify.rounding.model import NUMBER, ExactModel
 
 LARGEST_TABLE = 1 << 23  # entries of an embedding that is written to a file here: 64 MiB
 AT_THE_END = 2  # numbers of a family that are filled for themselves
@@ -33,13 +33,13 @@ Entries: TypeAlias = dict[tuple[int, int], Any]
 
 
 def digest(wired: Wired) -> str:
-    """SHA-256 of the bytes that `--dump-weights FILE.safetensors` writes for this model."""
+    """Returns the SHA-256 of the bytes that `--dump-weights FILE.safetensors` writes for this model."""
     from constructions.exports.weights import file_bytes
 
     return hashlib.sha256(file_bytes(wired.model)).hexdigest()
 
 
-def require_same(model: Model, wired: Wired, n: int, families: Sequence[Family]) -> None:
+def require_same(model: ExactModel, wired: Wired, n: int, families: Sequence[Family]) -> None:
     """Raises OtherMatrices at the first difference.
 
     n: where the model is for many, this one. families: all numbers of its vocabulary.
@@ -51,8 +51,10 @@ def require_same(model: Model, wired: Wired, n: int, families: Sequence[Family])
             raise OtherMatrices(f"{where}, row {at[0]}, column {at[1]}", values)
 
 
-def _pairs(model: Model, wired: Wired, n: int, families: Sequence[Family]) -> Iterator[tuple[str, Entries, Entries]]:
-    """Place by place what stands in the exact layers and what in the matrices."""
+def _pairs(
+    model: ExactModel, wired: Wired, n: int, families: Sequence[Family]
+) -> Iterator[tuple[str, Entries, Entries]]:
+    """Yields place by place the entries of the exact layers and those of the matrices."""
     yield "the registers", _list_all(model.registers), _list_all(wired.registers)
     yield "the arithmetic", {(0, 0): model.arithmetic}, {(0, 0): wired.arithmetic}
     yield "embed.position", _of_rows([(0, model.position)], n), _entries(wired.model.position[None])
@@ -67,7 +69,7 @@ def _pairs(model: Model, wired: Wired, n: int, families: Sequence[Family]) -> It
             yield where, _of_rows(mine, n), _of_rows(its, n)
 
 
-def _tensors(model: Model, number: int, layer: Layer) -> Iterator[tuple[str, Iterable[tuple[int, Row]]]]:
+def _tensors(model: ExactModel, number: int, layer: Layer) -> Iterator[tuple[str, Iterable[tuple[int, Row]]]]:
     """Yields the rows of each tensor of a block, after the sizes of its parts; a bias is a row of one entry."""
     units, down, recurrence = layer.feed_forward.units, layer.feed_forward.down, layer.recurrence
     widths = ((len(head.query), len(head.key), len(head.value)) for head in layer.heads)
@@ -98,7 +100,7 @@ def _tensors(model: Model, number: int, layer: Layer) -> Iterator[tuple[str, Ite
 
 def _of_rows(rows: Iterable[tuple[int, Row]], n: int) -> Entries:
     """Returns the entries at this n, where a polynomial of n may be 0."""
-    weights = ((i, j, _at(w, n) if isinstance(w, Polynomial) else w) for i, row in rows for j, w in row)
+    weights = ((i, j, _value_at(w, n) if isinstance(w, Polynomial) else w) for i, row in rows for j, w in row)
     return {(i, j): w for i, j, w in weights if w}
 
 
@@ -111,8 +113,8 @@ def _list_all(texts: Sequence[str]) -> Entries:
     return {(i, 0): str(text) for i, text in enumerate(texts)}
 
 
-def _at(weight: Polynomial, n: int, number: int = 0) -> Number:
-    """Returns a polynomial of n, and of the number of a token, where they are these."""
+def _value_at(weight: Polynomial, n: int, number: int = 0) -> Number:
+    """Returns the value of a polynomial at n, and at the number of a token."""
     value: Number = 0
     for monomial, c in weight.terms.items():
         for name in monomial:
@@ -123,7 +125,9 @@ def _at(weight: Polynomial, n: int, number: int = 0) -> Number:
     return value
 
 
-def _words(model: Model, wired: Wired, n: int, families: Sequence[Family]) -> Iterator[tuple[str, Entries, Entries]]:
+def _words(
+    model: ExactModel, wired: Wired, n: int, families: Sequence[Family]
+) -> Iterator[tuple[str, Entries, Entries]]:
     """Yields the embedding's rows and their spelling, and the output head."""
     words, start = wired.model.words, 0
     if [family.name for family in families] != [*model.families] or len(families) != len(wired.families):
@@ -155,13 +159,13 @@ def _last(wired: Wired, numbers: Powers) -> Matrix | None:
         return None
 
 
-def _numbers(model: Model, family: Family, n: int, rows: Matrix, low: int) -> tuple[Entries, Entries]:
+def _numbers(model: ExactModel, family: Family, n: int, rows: Matrix, low: int) -> tuple[Entries, Entries]:
     """Returns the rows of numbers from low on; those that are the same are left out of both."""
     polynomials, values = model.families[family.name].rows, range(low, low + len(rows))
     mine, its = Entries(), Entries()
     for j in sorted({*polynomials, *np.flatnonzero(rows.any(axis=0)).tolist()}):
         polynomial = polynomials.get(j)
-        exact = [_at(polynomial, n, v) if polynomial is not None else 0 for v in values]
+        exact = [_value_at(polynomial, n, v) if polynomial is not None else 0 for v in values]
         column = rows[:, j].tolist()
         if exact != column:
             differing = [i for i, (x, y) in enumerate(zip(exact, column, strict=True)) if x != y]

@@ -15,7 +15,7 @@ from verify.certificates.files import Exported
 from verify.certificates.hard_inputs import first_wrong
 from verify.certificates.runs import LARGEST_RUN
 from verify.dossiers.dossier import Subject
-from verify.rounding.model import Model
+from verify.rounding.model import ExactModel
 
 TRIES = 3
 MOST_BITS = 200
@@ -43,7 +43,7 @@ def judge_moved(judged: Judged, file: Exported) -> Judged:
 
 
 def in_basis(
-    judged: Judged, basis: Basis, weights: Transformer, subject: Subject, model: Model, wired: Wired
+    judged: Judged, basis: Basis, weights: Transformer, subject: Subject, model: ExactModel, wired: Wired
 ) -> Judged:
     """Returns the verdict on weights in a basis. judged: that on the model over registers; wired: has its words."""
     if judged.report is None or (why := misfit(basis, weights, model, judged.report)) is None:

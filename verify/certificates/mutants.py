@@ -87,8 +87,8 @@ def with_matrix(model: Transformer, number: int, name: str, array: Matrix) -> Tr
     return replace(model, blocks=(*model.blocks[:number], block, *model.blocks[number + 1 :]))
 
 
-def named(wired: Wired, weight: Place) -> str:
-    """Returns where a weight is: block, head or unit, matrix, its row and column, registers by name."""
+def describe_weight(wired: Wired, weight: Place) -> str:
+    """Describes the place of a weight: block, head or unit, matrix, row and column, registers by name."""
     b, name, entry = weight
     sublayer, *head, matrix = name.split(".")
     part = RECURRENCE if sublayer == "recurrence" else FEED_FORWARD
@@ -100,7 +100,7 @@ def named(wired: Wired, weight: Place) -> str:
 
 
 def _tell(wired: Wired, axis: str, i: int) -> str:
-    """Rows and columns count from 0, as in files; units count from 1, as blocks and heads do."""
+    """Describes a row or column. They count from 0, as in files; units count from 1, as blocks and heads do."""
     if axis == REGISTER:
         return f"{axis} {wired.registers[i]}"
     return f"{axis} {i + 1 if axis == UNIT else i}"

@@ -12,7 +12,7 @@ from typing import Any
 
 from verify.algebra.domains import OtherMatrices
 from verify.certificates.above import ALONE, Say, rounding, whole
-from verify.certificates.building import Part, Sizes, at_size, build_beside, model_of, part_of, precision_of
+from verify.certificates.building import ModelSizes, Sizes, at_size, build_beside, model_of, part_of, precision_of
 from verify.certificates.document import (
     CERTIFIED,
     REFUSED,
@@ -43,7 +43,7 @@ class JudgedInterval(Sizes):
     compared: tuple[int, ...] = ()
 
 
-def parts(subject: Subject) -> Iterator[Part]:
+def parts(subject: Subject) -> Iterator[ModelSizes]:
     """Covers all n of the subject, up to where cases begin; or the numbers of cells that are looked at for themselves.
 
     Raises OtherMatrices where the weights are not those that users get, at the first of these sizes that no part has covered.
@@ -51,7 +51,7 @@ def parts(subject: Subject) -> Iterator[Part]:
     if not subject.counts_n:
         for size in range(subject.n, ALONE + 1):
             model, inputs, wired = build_beside(at_size(subject, size))
-            yield Part(size, size, subject.unit, model, inputs, () if wired is None else (size,))
+            yield ModelSizes(size, size, subject.unit, model, inputs, () if wired is None else (size,))
         return
     low, end = subject.n, _end(subject)
     while low <= end:
@@ -79,7 +79,7 @@ def intervals(subject: Subject) -> Iterator[JudgedInterval]:
         yield JudgedInterval(low, low, subject.unit, precision_of(one), model_of(one).digest, Judged.at(refused))
 
 
-def _judge(part: Part, subject: Subject) -> JudgedInterval:
+def _judge(part: ModelSizes, subject: Subject) -> JudgedInterval:
     model, judged, high = part.model, judge(part.model, part.inputs), part.high
     if judged.verdict == UNKNOWN and part.low in part.compared:
         judged = tried_on_inputs(judged, at_size(subject, part.low))

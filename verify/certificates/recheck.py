@@ -12,10 +12,12 @@ from verify.algebra.domains import Space
 from verify.automata.token_automaton import TokenAutomaton
 from verify.rounding.abstract_state import AbstractState
 from verify.rounding.checker import Entry, Report, behind_sublayer, require_output, require_weights
-from verify.rounding.model import Model
+from verify.rounding.model import ExactModel
 
 
-def is_same_function(model: Model, automaton: TokenAutomaton, own: Model, certified: Report, changed: int) -> bool:
+def is_same_function(
+    model: ExactModel, automaton: TokenAutomaton, own: ExactModel, certified: Report, changed: int
+) -> bool:
     """Returns whether the ideal model is that of the certified one, as far as the first difference. Raises Refused or Undecided
     before it.
 
@@ -39,7 +41,7 @@ def is_same_function(model: Model, automaton: TokenAutomaton, own: Model, certif
     return True
 
 
-def _keep(model: Model, number: int) -> frozenset[int]:
+def _keep(model: ExactModel, number: int) -> frozenset[int]:
     """Returns the registers that are read after a sublayer."""
     return model.live(number // 2, feed_forward=number % 2 == 0)
 

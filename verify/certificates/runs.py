@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from constructions.engines.reference import ReferenceEngine, Step
+from constructions.engines.reference import ReferenceEngine, TokenStep
 from constructions.layers import Matrix
 from constructions.places import name_part, name_place
 from constructions.wiring.wired import Wired
@@ -126,7 +126,7 @@ def _write(wired: Wired, out: Matrix) -> list[str]:
     return [wired.registers[int(column.nonzero()[0][0])] for column in out.T]
 
 
-def _read(wired: Wired, step: Step, block: int, row: Matrix) -> Fraction:
+def _read(wired: Wired, step: TokenStep, block: int, row: Matrix) -> Fraction:
     quantum = wired.arithmetic.format.quantum
     registers = step.registers[2 * block]
     return sum((Fraction(float(row[i])) * registers[i] * quantum for i in row.nonzero()[0]), Fraction(0))

@@ -101,7 +101,7 @@ def _without_lookups(sidecar: Json, own: Mapping[str, Any]) -> tuple[Json, Mappi
 
 
 def _strict(value: object) -> str:
-    """1, 1.0 and true are different, and so are orders."""
+    """Writes a value so that 1, 1.0 and true differ, and entries in another order."""
     return json.dumps(value)
 
 

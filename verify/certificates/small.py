@@ -18,7 +18,7 @@ Weights = Mapping[str, float]
 Unit = tuple[Weights, float, Weights, float, Weights]  # gate and its bias, up and its bias, what is written
 
 
-class Registers(tuple[str, ...]):
+class RegisterNames(tuple[str, ...]):
     """The names of the coordinates."""
 
     def rows(self, *rows: Weights) -> Matrix:

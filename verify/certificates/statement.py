@@ -10,10 +10,9 @@ import hashlib
 import json
 from typing import Any
 
-from constructions.rows import HeadRows, Layer, Recurrent, Row
-from constructions.rows import Unit as UnitRows
+from constructions.rows import HeadRows, Layer, Recurrent, Row, UnitRows
 from verify.automata.token_automaton import Apart, Consecutive, Delayed, Invariant, Limited, TokenAutomaton
-from verify.rounding.model import Model
+from verify.rounding.model import ExactModel
 from verify.rounding.rows import as_polynomial
 from verify.trusted import rounding
 from verify.trusted.abstract_state import Polynomial
@@ -23,7 +22,7 @@ from verify.trusted.model import text_of
 Document = dict[str, Any]
 
 
-def accept(certificate: Document, model: Model, automaton: TokenAutomaton) -> int:
+def accept(certificate: Document, model: ExactModel, automaton: TokenAutomaton) -> int:
     """Returns how many classes the small checker accepts in a certificate of this model and these texts. Raises Rejected."""
     rows = json.dumps(rows_of(model)).encode()
     own = {**certificate, **statement_of(model, automaton), "weights": hashlib.sha256(rows).hexdigest()}
@@ -38,7 +37,7 @@ def text(polynomial: Any) -> str:
     return text_of(terms(polynomial))
 
 
-def rows_of(model: Model) -> Document:
+def rows_of(model: ExactModel) -> Document:
     """Returns the model as a file of exact rows."""
 
     def row(items: Row) -> dict[str, str]:
@@ -76,7 +75,7 @@ def rows_of(model: Model) -> Document:
     }
 
 
-def statement_of(model: Model, automaton: TokenAutomaton) -> Document:
+def statement_of(model: ExactModel, automaton: TokenAutomaton) -> Document:
     """Returns all that a certificate says but its classes and choices, and the digest of weights. Raises Rejected."""
     for one in automaton.states:
         if one.contents or one.same:
@@ -105,7 +104,7 @@ def statement_of(model: Model, automaton: TokenAutomaton) -> Document:
     }
 
 
-def invariant_of(item: Invariant, model: Model) -> Document | None:
+def invariant_of(item: Invariant, model: ExactModel) -> Document | None:
     """Returns an invariant, or None for one of registers that the model does not have."""
     said: Document = {"name": item.name, "statement": item.statement}
     named: dict[str, str] = {}

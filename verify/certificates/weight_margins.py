@@ -21,11 +21,20 @@ from verify.automata.token_automaton import TokenAutomaton
 from verify.certificates.building import automaton_of, families_of, wired_of
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN
 from verify.certificates.hard_inputs import first_wrong, hard_inputs
-from verify.certificates.mutants import CHANGES, Place, mutant, named, places, sublayer_of, weight_at, with_weight
+from verify.certificates.mutants import (
+    CHANGES,
+    Place,
+    describe_weight,
+    mutant,
+    places,
+    sublayer_of,
+    weight_at,
+    with_weight,
+)
 from verify.certificates.recheck import is_same_function
 from verify.dossiers.dossier import HardInput, Json, Subject
 from verify.rounding.checker import Report, check
-from verify.rounding.model import Model, described, names_of_heads
+from verify.rounding.model import ExactModel, described, names_of_heads
 from verify.rounding.rows import of_matrices
 
 OTHER_FUNCTION = "another function"
@@ -49,7 +58,7 @@ class WeightMargin:
 
 
 @dataclass(frozen=True)
-class Survey:
+class MarginSurvey:
     """changes: how many there are; drawn: of these. verdicts: how many have each. margins: of the certified. inputs: hard ones,
     run.
     """
@@ -73,7 +82,7 @@ class Surveyor:
         return wired_of(self.subject)
 
     @cached_property
-    def _own(self) -> tuple[Model, TokenAutomaton, Report]:
+    def _own(self) -> tuple[ExactModel, TokenAutomaton, Report]:
         wired, automaton = self.wired, automaton_of(self.subject)
         families = families_of(self.subject)
         model = described(
@@ -81,7 +90,7 @@ class Surveyor:
         )
         return model, automaton, check(model, automaton)
 
-    def _change(self, model: Transformer, block: int) -> Model:
+    def _change(self, model: Transformer, block: int) -> ExactModel:
         """Returns one with this block of another model."""
         own, _, _ = self._own
         layers = [*own.layers]
@@ -117,7 +126,7 @@ class Surveyor:
         """2^−q."""
         return float(self.wired.arithmetic.format.quantum)
 
-    def survey(self, count: int, seed: int, sample: int) -> Survey:
+    def survey(self, count: int, seed: int, sample: int) -> MarginSurvey:
         """Makes so many changes, and runs so many hard inputs for those that are certified."""
         draws = random.Random(seed).sample(self.changes, min(count, len(self.changes)))
         inputs = hard_inputs(self.subject, self.wired, sample, seed)
@@ -131,8 +140,8 @@ class Surveyor:
                     free[place] = self._free(place, inputs)
                 weight, (low, high, wrong) = Fraction(weight_at(own, place)), free[place]
                 wrong = wrong or self._wrong(model, inputs)
-                margins.append(WeightMargin(named(self.wired, place), change, weight, low, high, wrong))
-        return Survey(len(self.changes), len(draws), verdicts, margins, len(inputs))
+                margins.append(WeightMargin(describe_weight(self.wired, place), change, weight, low, high, wrong))
+        return MarginSurvey(len(self.changes), len(draws), verdicts, margins, len(inputs))
 
     def _free(self, place: Place, inputs: list[HardInput]) -> _Free:
         own, ends = self.wired.model, self.interval(place)
@@ -167,7 +176,7 @@ class Surveyor:
         return weight + side * near * self.step
 
 
-def document(survey: Survey) -> Json:
+def document(survey: MarginSurvey) -> Json:
     """Returns the survey as data, numbers as strings."""
     return {
         "changes": survey.changes,
@@ -178,7 +187,7 @@ def document(survey: Survey) -> Json:
     }
 
 
-def text(survey: Survey) -> str:
+def text(survey: MarginSurvey) -> str:
     """Returns the survey for people; changes of one weight in one line."""
     counts, certified = survey.verdicts, survey.verdicts[CERTIFIED]
     wrong = [item for item in survey.margins if item.wrong]

@@ -11,14 +11,14 @@ from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, fixed_point
 from verify.automata.token_automaton import Label, State, TokenAutomaton
 from verify.certificates.document import CERTIFIED
-from verify.certificates.small import Registers, Weights, judged
+from verify.certificates.small import RegisterNames, Weights, judged
 
 NONE: Weights = {}
 
 
 def keys_that_tie() -> tuple[Wired, TokenAutomaton]:
-    """`?` reads the mean of the numbers, and says 3 if it is below 5/3: so it is if 5/3 is rounded."""
-    of = Registers(("v", "?", "one", "read"))
+    """Builds a model whose `?` reads the mean of the numbers and says 3 if it is below 5/3, as the rounded 5/3 is."""
+    of = RegisterNames(("v", "?", "one", "read"))
     words = {**{str(v): {"v": v, "one": 1} for v in range(1, 4)}, "s": {"v": 1}, "?": {"?": 1, "one": 1}}
     head = of.head([({"?": 40}, {"one": 1, "?": -1})], {"v": 1}, "read")
     block = of.block(({"read": -12, "?": 20}, 0, {"?": 8}, 0, {"v": 1}), heads=[head])
@@ -28,16 +28,16 @@ def keys_that_tie() -> tuple[Wired, TokenAutomaton]:
 
 
 def a_sum_that_saturates() -> tuple[Wired, TokenAutomaton]:
-    """10 + 10 − 15 is 5; of at most 15.9375 it is less than 1."""
-    of = Registers(("a", "b", "c", "sum"))
+    """Builds a model that sums 10 + 10 − 15 in a format up to 15.9375: it saturates, and the sum is less than 1."""
+    of = RegisterNames(("a", "b", "c", "sum"))
     recurrence = of.recurrence({"sum": {"sum": 1}}, {"sum": {"a": 10, "b": 10, "c": -15}})
     wired = of.model({w: {w: 1} for w in "abc"}, NONE, [of.block(recurrence=recurrence)], Arithmetic(fixed_point(9)))
     return wired, _in_order("abc")
 
 
 def a_runner_up_that_is_near() -> tuple[Wired, TokenAutomaton]:
-    """`?` should read from `a`, whose score is 40; that of `b` is 39, and of all others 0."""
-    of = Registers(("score", "v", "?", "read"))
+    """Builds a model whose `?` should read `a`, with score 40, but `b` scores 39; all others score 0."""
+    of = RegisterNames(("score", "v", "?", "read"))
     words = {"a": {"score": 40, "v": 1}, "b": {"score": 39, "v": 9}, "c": {"v": 5}, "?": {"?": 1}}
     head = of.head([({"?": 1}, {"score": 1})], {"v": 1}, "read")
     wired = of.model(words, NONE, [of.block(heads=[head])], Arithmetic(fixed_point(17)))
@@ -53,7 +53,7 @@ def _in_order(words: Iterable[str]) -> TokenAutomaton:
 WRONG = (keys_that_tie, a_sum_that_saturates, a_runner_up_that_is_near)
 
 
-def certified() -> Iterator[str]:
+def certified_names() -> Iterator[str]:
     """Yields the names of those that the checker certifies nevertheless."""
     for builder in WRONG:
         if judged(*builder()).verdict == CERTIFIED:

@@ -91,7 +91,7 @@ Vector = tuple[Fraction, ...]
 
 
 @dataclass(frozen=True)
-class Tied:
+class TiedWords:
     """A choice of words and outputs: the logit of number i is the product of its word with the output.
 
     words: (n, q) ↦ the words of 1 … n. output: (n, v, format) ↦ the output that is to write v. alone: whether v leads all others.
@@ -108,7 +108,7 @@ class Tied:
 
     @property
     def claim(self) -> Claim:
-        """Returns what is claimed."""
+        """Returns the claim."""
         return Claim(self.id, "section 3.2, the word embedding and the output head", self.statement)
 
 
@@ -133,7 +133,7 @@ MOST_TIED = 64  # numbers
 TIED_BITS = 4  # bits after the point for each bit of n
 EQUAL_LENGTHS = "2*((a*a + b*b) - (a*c + b*d)) == (a - c)**2 + (b - d)**2 + ((a*a + b*b) - (c*c + d*d))"
 TIED = (
-    Tied(
+    TiedWords(
         SHARED_LEAD,
         "With i·w_1 as the embedding of number i and the embedding as output head, some output makes v the first of the likeliest"
         " numbers, for every v ≤ n: v … n saturate and tie, v − 1 does not, and a tie goes to the first word. In R_p,"
@@ -142,7 +142,7 @@ TIED = (
         saturating,
         alone=False,
     ),
-    Tied(
+    TiedWords(
         SECOND_COORDINATE,
         "With (i, −i²/2) as the embedding of number i and the embedding as output head, the output of appendix C.6.2 with one"
         " sign turned, (+v, 1), makes v alone the likeliest number, for every v ≤ n. In R_p at p = 8·bits(n) + 1.",
@@ -150,7 +150,7 @@ TIED = (
         lambda n, v, fmt: (Fraction(v), Fraction(1)),
         theorems=(theorem("2*((v*v - v*v/2) - (v*i - i*i/2)) == (v - i)**2", v="real", i="real"),),
     ),
-    Tied(
+    TiedWords(
         UNIT_WORDS,
         "With words of one length as the embedding, such as points of a circle, or a coordinate for each, as decimal digits may"
         " have it, and the embedding as output head, the word of v as output makes v alone the likeliest. In R_p at"
@@ -164,7 +164,7 @@ TIED = (
 
 
 @claims("tied", TIED, lambda tied: tied.claim)
-def test_a_tied_head_with_a_change(check: Check, tied: Tied) -> None:
+def test_a_tied_head_with_a_change(check: Check, tied: TiedWords) -> None:
     for shown in tied.theorems:
         check.proved(
             [by_expansion(shown)], by="expansion", range="the lead of the word that is wanted, in exact arithmetic"

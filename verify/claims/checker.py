@@ -32,14 +32,14 @@ FEWEST, MOST_KEYS = 3, 12
 
 
 @dataclass(frozen=True)
-class Tied:
+class TiedKeys:
     """A text with so many keys of equal score in front of its last token, whose head reads their positions."""
 
     keys: int
     discipline: Discipline
 
 
-def _wired(case: Tied) -> Wired:
+def _wired(case: TiedKeys) -> Wired:
     words = ({BEGIN: 1}, {KEY: 1}, {ASK: 1})
     asked = Component(SCALE * reg(KEY), SCALE * reg(ASK))
     before = Component(
@@ -63,7 +63,7 @@ def _automaton(keys: int) -> TokenAutomaton:
     return TokenAutomaton(states, frozenset([Label(ASK)]), (keys, keys))
 
 
-def _certify(case: Tied) -> Counterexample | None:
+def _certify(case: TiedKeys) -> Counterexample | None:
     """Returns a model that is certified although its run is not the ideal one. Raises ValueError if the run is."""
     wired = _wired(case)
     tokens = [0, *[1] * case.keys, 2]
@@ -90,7 +90,7 @@ def test_ties(check: Check) -> None:
     last = min(MOST_KEYS, check.n_max)
     check.within(f"p = {PRECISION_BITS}")
     check.exhaustive(
-        [Tied(keys, discipline) for keys in range(FEWEST, last + 1) for discipline in Discipline],
+        [TiedKeys(keys, discipline) for keys in range(FEWEST, last + 1) for discipline in Discipline],
         _certify,
         count=len(Discipline) * max(last + 1 - FEWEST, 0),
         range=f"texts of {FEWEST} to {last} keys whose values are their positions, fused and sequential",
@@ -105,7 +105,7 @@ SMALL, FROM = 5, 1000
 
 
 @dataclass(frozen=True)
-class Asked:
+class CheckedModel:
     """A repaired model or a program at one n, or on the interval of n that begins there."""
 
     model: str
@@ -114,7 +114,7 @@ class Asked:
     discipline: Discipline
 
 
-def _subject(case: Asked) -> Subject:
+def _subject(case: CheckedModel) -> Subject:
     task, _, model = case.model.partition("/")
     dossier = find_dossier(task, "transformer" if model.startswith("lean") else model) if model else find_program(task)
     if dossier is None:
@@ -124,7 +124,7 @@ def _subject(case: Asked) -> Subject:
     return Subject(dossier, case.n, discipline=case.discipline)
 
 
-def _reject(case: Asked) -> Counterexample | None:
+def _reject(case: CheckedModel) -> Counterexample | None:
     subject = _subject(case)
     part = part_of(subject, 2 * case.n) if case.interval else None
     model, automaton = (part.model, part.inputs) if part is not None else build(subject)
@@ -148,7 +148,7 @@ def test_certificates(check: Check) -> None:
     both = [(case, d) for case in MACHINES for d in Discipline]
     asked = [*both, *((case, Discipline.FUSED) for case in SEARCHES)]
     cases = [
-        Asked(model, n, interval, discipline)
+        CheckedModel(model, n, interval, discipline)
         for n, interval in ((SMALL, False), (FROM, True))
         for model, discipline in asked
         if not (interval and model == "istree/transformer")
@@ -185,7 +185,7 @@ PROGRAMS = (
 )
 
 
-def _refute(case: Asked) -> Counterexample | None:
+def _refute(case: CheckedModel) -> Counterexample | None:
     """Returns why the checker of programs rejects the certificate that is made."""
     subject = _subject(case)
     part = part_of(subject, 2 * case.n) if case.interval else None
@@ -211,8 +211,8 @@ def _refute(case: Asked) -> Counterexample | None:
 def test_programs(check: Check) -> None:
     check.sizes(FROM)
     cases = [
-        *(Asked(model, SMALL, False, discipline) for model in PROGRAMS for discipline in Discipline),
-        *(Asked(f"{task}/transformer", FROM, True, Discipline.FUSED) for task in TASKS),
+        *(CheckedModel(model, SMALL, False, discipline) for model in PROGRAMS for discipline in Discipline),
+        *(CheckedModel(f"{task}/transformer", FROM, True, Discipline.FUSED) for task in TASKS),
     ]
     for case in cases:
         check.within(*_subject(case).dossier.scope)

@@ -60,7 +60,7 @@ class StepCost:
         return Claim("", "definition 3.3", text, theorem=self.theorem, task=self.task, aspect="circuit")
 
     def within(self, p: int, gates: int) -> bool:
-        """Returns whether so many are no more than stated."""
+        """Returns whether a count is at most the stated one."""
         return gates <= self.most * p * (p if self.hybrid else 1)
 
     def formula(self, p: int) -> int:
@@ -106,8 +106,8 @@ class StepPoint:
 
 
 @cache
-def counted(point: StepPoint) -> tuple[int, int]:
-    """Returns the gates of the step, as compiled, and the bound that its weights alone give."""
+def count_gates(point: StepPoint) -> tuple[int, int]:
+    """Counts the gates of the compiled step. Returns them with the bound that its weights alone give."""
     rnn = find_models()[point.rnn].load(point.p, point.n)
     if rnn.wired is None:
         raise TypeError("there is no rnn.wired")
@@ -117,14 +117,14 @@ def counted(point: StepPoint) -> tuple[int, int]:
 @claims("row", ROWS, lambda row: row.claim)
 def test_circuit(check: Check, row: StepCost) -> None:
     def as_stated(point: StepPoint) -> Counterexample | None:
-        gates, bound = counted(point)
+        gates, bound = count_gates(point)
         exact = not row.gates or point.n != N or gates == row.formula(point.p)
         if exact and row.within(point.p, gates) and gates <= bound:
             return None
         return Counterexample(gates=gates, bound_by_weights=bound)
 
     def fits(rnn: str) -> Counterexample | None:
-        gates = [counted(StepPoint(rnn, N, p))[0] for p in row.precisions]
+        gates = [count_gates(StepPoint(rnn, N, p))[0] for p in row.precisions]
         found = float(np.polyfit(np.log(row.precisions), np.log(gates), 1)[0])
         return None if abs(found - row.exponent) <= 0.0051 else Counterexample(exponent=found)
 

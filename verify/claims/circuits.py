@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 from hypothesis import strategies as st
 
-from circuits.circuit import Circuit, Kind
+from circuits.circuit import Circuit, GateKind
 from circuits.compiler import compile_step
 from circuits.models import SMALL, TURING, Rnn, find_models
 from circuits.obvious import obvious
@@ -38,7 +38,7 @@ class Made:
     p: int
 
 
-def made(precisions: tuple[int, ...]) -> list[Made]:
+def operations_at(precisions: tuple[int, ...]) -> list[Made]:
     """Returns every operation at these precisions, the smallest first."""
     return [Made(name, p) for p in precisions for name in OPERATIONS]
 
@@ -60,14 +60,14 @@ def test_operations(check: Check) -> None:
         return OPERATIONS[case.operation].circuit(case.p), obvious(case.operation, case.p)
 
     check.exhaustive(
-        made(EVERY_INPUT),
+        operations_at(EVERY_INPUT),
         all_inputs,
         count=sum(2 * 2**p + 3 * 4**p for p in EVERY_INPUT),  # of two operations with one operand, and three with two
         range="run on every input, p = 5, 7, 9, 11",
         precision="p ≤ 11",
         inputs=ran.__getitem__,
     )
-    by_sat = [case for case in made(BY_SAT) if case.operation != "multiply" or case.p <= SAT_OF_PRODUCTS]
+    by_sat = [case for case in operations_at(BY_SAT) if case.operation != "multiply" or case.p <= SAT_OF_PRODUCTS]
     text = f"equal to another form, odd p ≤ 33, products p ≤ {SAT_OF_PRODUCTS}"
     limit = f"odd p ≤ 33, of products p ≤ {SAT_OF_PRODUCTS}"
     check.equivalent(by_sat, with_obvious, range=text, limit=limit, precision="p ≤ 33")
@@ -76,20 +76,20 @@ def test_operations(check: Check) -> None:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class DrawnPairs:
     """So many random pairs over R_p."""
 
     p: int
     seed: int
 
 
-def products() -> st.SearchStrategy[Drawn]:
-    """Pairs at a p that is too large for all of them."""
-    return st.builds(Drawn, st.sampled_from([13, 17, 21, 27]), st.integers(0, 2**32 - 1))
+def products() -> st.SearchStrategy[DrawnPairs]:
+    """Draws seeds of random pairs, at a p that is too large to try all pairs."""
+    return st.builds(DrawnPairs, st.sampled_from([13, 17, 21, 27]), st.integers(0, 2**32 - 1))
 
 
-def drawn_products(case: Drawn) -> Counterexample | None:
-    """Random products against precision/."""
+def drawn_products(case: DrawnPairs) -> Counterexample | None:
+    """Compares random products with those of precision/."""
     rng = np.random.default_rng(case.seed)
     shifts = rng.integers(0, case.p, DRAWN) * rng.integers(0, 2, DRAWN)
     a, b = (rng.integers(0, 1 << case.p, DRAWN) >> shifts for _ in "ab")
@@ -105,7 +105,7 @@ def drawn_products(case: Drawn) -> Counterexample | None:
     "AND and XOR, less than the obvious circuits, for odd p from 5 to 33.",
 )
 def test_sizes(check: Check) -> None:
-    def counted(case: Made) -> Counterexample | None:
+    def has_fewer_gates(case: Made) -> Counterexample | None:
         operation = OPERATIONS[case.operation]
         gates, plain = operation.circuit(case.p).operations, obvious(case.operation, case.p).operations
         if gates == operation.gates(case.p) < plain:
@@ -113,8 +113,8 @@ def test_sizes(check: Check) -> None:
         return Counterexample(gates=gates, formula=operation.gates(case.p), obvious=plain)
 
     check.exhaustive(
-        made(BY_SAT),
-        counted,
+        operations_at(BY_SAT),
+        has_fewer_gates,
         count=5 * 15,
         range="counted for each operation and odd p from 5 to 33",
         precision="p ≤ 33",
@@ -122,7 +122,7 @@ def test_sizes(check: Check) -> None:
 
 
 @dataclass(frozen=True)
-class Read:
+class RnnReading:
     """An RNN at its least p for n, and the words that it reads one after the other."""
 
     rnn: str
@@ -131,7 +131,7 @@ class Read:
     words: tuple[int, ...]
 
 
-def as_engine(case: Read) -> Counterexample | None:
+def as_engine(case: RnnReading) -> Counterexample | None:
     """Returns whether the circuit's output is the reference engine's, after every word."""
     rnn = load(case.rnn, case.n, case.discipline)
     if rnn.wired is None:
@@ -153,11 +153,11 @@ def load(name: str, n: int, discipline: Discipline) -> Rnn:
     return find_models()[name].load(None, n, discipline)
 
 
-def every_sequence() -> Iterator[Read]:
+def every_sequence() -> Iterator[RnnReading]:
     """Yields all words, one after the other, of the small linear RNNs at n = 1."""
     for length, name, discipline in itertools.product(range(1, DEPTH + 1), ("shift", "sum"), Discipline):
         words = range(len(load(name, 1, discipline).vocabulary))
-        yield from (Read(name, 1, discipline, sequence) for sequence in itertools.product(words, repeat=length))
+        yield from (RnnReading(name, 1, discipline, sequence) for sequence in itertools.product(words, repeat=length))
 
 
 def with_any_bits(name: str) -> tuple[Circuit, Circuit]:
@@ -170,12 +170,12 @@ def with_any_bits(name: str) -> tuple[Circuit, Circuit]:
 
 
 @st.composite
-def reads(draw: st.DrawFn) -> Read:
-    """Up to six words of any Linear RNN of the project."""
+def reads(draw: st.DrawFn) -> RnnReading:
+    """Draws a Linear RNN of the project, and up to six words that it reads."""
     name = draw(st.sampled_from(["shift", "sum", "index", "recall", "ngram", "counting", TURING]))
     n, discipline = draw(st.integers(1, 2)), draw(st.sampled_from(Discipline))
     last = len(load(name, n, discipline).vocabulary) - 1
-    return Read(name, n, discipline, tuple(draw(st.lists(st.integers(0, last), min_size=1, max_size=6))))
+    return RnnReading(name, n, discipline, tuple(draw(st.lists(st.integers(0, last), min_size=1, max_size=6))))
 
 
 @claim(
@@ -189,7 +189,7 @@ def test_step(check: Check) -> None:
         gates, state = step.circuit.gates, len(step.circuit.states)
         ends = (*step.circuit.outputs, *step.circuit.next_state)
         first, last = [gate[:2] for gate in gates[:state]], tuple(range(len(gates) - len(ends), len(gates)))
-        in_order = first == [(Kind.STATE, i) for i in range(state)] and ends == last
+        in_order = first == [(GateKind.STATE, i) for i in range(state)] and ends == last
         return None if in_order else Counterexample(ends=ends)
 
     check.chosen(list(SMALL), numbered, range="the numbering of shift, sum and parity")

@@ -137,7 +137,7 @@ def test_decoding_ends(check: Check, name: str) -> None:
 
 
 @dataclass(frozen=True)
-class Searched:
+class PatternText:
     """A pattern and a text."""
 
     pattern: str
@@ -151,7 +151,7 @@ class Searched:
     variant="printed",
 )
 def test_what_a_search_returns(check: Check) -> None:
-    def text_or_failed(case: Searched) -> Counterexample | None:
+    def text_or_failed(case: PatternText) -> Counterexample | None:
         match = re.search(case.pattern, case.text)
         found = FAILED if match is None or match.group(1) is None else match.group(1)
         shipped = search(case.pattern, case.text)
@@ -161,7 +161,7 @@ def test_what_a_search_returns(check: Check) -> None:
     patterns = [a + b for a in ("(1)", "(2)") for b in ("", "1", "2", "|1", "|2")]
     texts = [" ".join(words) for length in range(3) for words in itertools.product("12", repeat=length)]
     check.exhaustive(
-        (Searched(pattern, text) for pattern in patterns for text in texts),
+        (PatternText(pattern, text) for pattern in patterns for text in texts),
         text_or_failed,
         count=len(patterns) * sequences(2, 2),
         range="a group, alone, before a digit, or or'ed with one; texts of up to 2 words 1, 2",

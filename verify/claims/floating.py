@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 
-from constructions.engines import Asked, find_engine
+from constructions.engines import Decoding, find_engine
 from constructions.istree import transformer as istree
 from constructions.istree.graphs import PAPER, Graph, expected_answer
 from constructions.models.building import wired_of
@@ -21,7 +21,7 @@ from verify.claims.istree_layer7 import TREES
 from verify.claims.models import ISTREE
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, claims
-from verify.framework.predicates import Undecided
+from verify.framework.predicates import NoVerdict
 from verify.inputs.strategies import trials
 from verify.inputs.trial import FloatingTrial, Trial, floating_format
 from verify.oracles.printed_heads import hardest
@@ -60,7 +60,7 @@ class Floating:
 
     @property
     def claim(self) -> Claim:
-        """Returns what is claimed."""
+        """Returns the claim."""
         statement = f"{self.part.statement} {self.remark} {exponent_text(self.exponent_bits)}"
         return Claim(f"{self.part.id}/printed-floating", self.part.source, statement, variant="printed")
 
@@ -107,7 +107,7 @@ def test_a_printed_head_in_floating_point(check: Check, floating: Floating) -> N
     def right(trial: FloatingTrial) -> Counterexample | None:
         named = printed_precision(trial.n), floating.exponent_bits
         if (trial.precision_bits, trial.exponent_bits) != named:
-            raise Undecided(f"the claim names p = {named[0]} for n = {trial.n}, with {named[1]} bits of exponent")
+            raise NoVerdict(f"the claim names p = {named[0]} for n = {trial.n}, with {named[1]} bits of exponent")
         return compare(floating.part, trial, "reference", printed=True)
 
     least = floating.holds_from
@@ -163,7 +163,7 @@ def test_istree_in_floating_point(check: Check) -> None:
     def right(graph: Graph) -> Counterexample | None:
         wired, expected = in_floating_point(graph.n), expected_answer(graph, PAPER)
         stop = {PAPER.token(word, graph.n) for word in (PAPER.yes, PAPER.no)}
-        asked = Asked(wired.model, wired.arithmetic, PAPER.prompt(graph), stop, 2 * graph.n + 3, expected)
+        asked = Decoding(wired.model, wired.arithmetic, PAPER.prompt(graph), stop, 2 * graph.n + 3, expected)
         return wrong(graph, find_engine("reference")(asked).produced, PAPER)
 
     sizes = check.sizes(HOLDS_FROM, cap=LARGEST)

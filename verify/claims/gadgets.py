@@ -180,7 +180,7 @@ class GadgetPoint:
 
 
 def written_out_indicator(x: Fraction, factor: Fraction, high: Fraction, low: Fraction) -> Fraction:
-    """f(ReLU(x−0.5) − ReLU(x+0.5)) + f(ReLU(−x−high) − ReLU(−x+low)) + f for B = 0; the print has f = 10, 0.6 and 0.4."""
+    """Returns f(ReLU(x−0.5) − ReLU(x+0.5)) + f(ReLU(−x−high) − ReLU(−x+low)) + f, for B = 0; printed: f = 10, 0.6, 0.4."""
 
     def relu(value: Fraction) -> Fraction:
         return max(value, Fraction(0))

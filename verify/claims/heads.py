@@ -16,7 +16,7 @@ from verify.dossiers.dossier import ENDLESS, LEAST, Subject
 from verify.dossiers.heads import HeadAlone
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, Kind, Reading, Verdict, claim, claims
-from verify.framework.predicates import Predicate, Undecided
+from verify.framework.predicates import NoVerdict, Predicate
 from verify.inputs.strategies import every_trial, trials
 from verify.inputs.trial import Trial
 from verify.oracles.counts import columns
@@ -70,7 +70,7 @@ def test_head(check: Check, engine: str, head: Columns) -> None:
 
 
 @dataclass(frozen=True)
-class Printed:
+class PrintedHead:
     """A head with the printed score factors. precision: n ↦ the p that the claim names. text: says so.
 
     holds_from: the least n from which on the hardest columns come out right. hardest: the columns of each n that are looked at.
@@ -91,7 +91,7 @@ class Printed:
 
     @property
     def claim(self) -> Claim:
-        """Returns what is claimed."""
+        """Returns the claim."""
         statement = f"{self.part.statement} {self.remark} At {self.text}, one p for each n."
         return Claim(f"{self.part.id}/{self.name}", self.part.source, statement, variant="printed")
 
@@ -101,7 +101,7 @@ def only_at(precision: Callable[[int], int], right: Predicate[Trial]) -> Predica
 
     def right_there(trial: Trial) -> Counterexample | None:
         if trial.precision_bits != (p := precision(trial.n)):
-            raise Undecided(f"the claim names p = {p} for n = {trial.n}, and this is p = {trial.precision_bits}")
+            raise NoVerdict(f"the claim names p = {p} for n = {trial.n}, and this is p = {trial.precision_bits}")
         return right(trial)
 
     return right_there
@@ -114,18 +114,18 @@ ROOM = "p = O(log n), the least at which every entry of the printed matrices fit
 
 
 def roomy(power: int) -> Callable[[int], int]:
-    """p with room for n^power times a square."""
+    """Returns the function n ↦ p with room for n^power times a square."""
     return lambda n: roomy_precision(n, power)
 
 
 EXPONENT = f"With the printed factors for c = {PRINTED_POSITION_POWER}, where they fit."
 PRINTED = (
-    Printed(copy.PART, printed_precision, NAMED, 16, "With the printed factor n, up to n positions.", True),
-    Printed(COUNT_BY_SCORE, printed_precision, NAMED, 16, "With the printed score, up to n positions.", True),
-    Printed(match.PART, roomy(PRINTED_FACTOR_POWER), ROOM, 4, EXPONENT),
-    Printed(match_close.PART, roomy(PRINTED_FACTOR_POWER), ROOM, 46, EXPONENT),
-    Printed(match_nearest.PART, roomy(PRINTED_FACTOR_POWER), ROOM, 46, EXPONENT),
-    Printed(
+    PrintedHead(copy.PART, printed_precision, NAMED, 16, "With the printed factor n, up to n positions.", True),
+    PrintedHead(COUNT_BY_SCORE, printed_precision, NAMED, 16, "With the printed score, up to n positions.", True),
+    PrintedHead(match.PART, roomy(PRINTED_FACTOR_POWER), ROOM, 4, EXPONENT),
+    PrintedHead(match_close.PART, roomy(PRINTED_FACTOR_POWER), ROOM, 46, EXPONENT),
+    PrintedHead(match_nearest.PART, roomy(PRINTED_FACTOR_POWER), ROOM, 46, EXPONENT),
+    PrintedHead(
         match_next.PART,
         roomy(7),
         ROOM,
@@ -150,7 +150,7 @@ def search_printed(
     also: str = "",
     by: Predicate[Trial] | None = None,
 ) -> None:
-    """Random columns for the printed head. also: what the text of the range begins with. by: the judge, if another than usual."""
+    """Tries the printed head on random columns. also: the first words of the text on the range. by: another judge than usual."""
 
     right = by or ByOracle(part, engine, printed=True)
     longest = min(LONGEST, sizes[0] ** 2)
@@ -171,7 +171,7 @@ def search_printed(
 
 
 @claims("printed", PRINTED, lambda printed: printed.claim)
-def test_as_printed_from_some_n_on(check: Check, engine: str, printed: Printed) -> None:
+def test_as_printed_from_some_n_on(check: Check, engine: str, printed: PrintedHead) -> None:
     part, least = printed.part, printed.holds_from
     sizes = check.sizes(least)
     if check.p_bits is not None and not (sizes := tuple(n for n in sizes if printed.precision(n) == check.p_bits)):
@@ -423,7 +423,7 @@ def leaks_nothing(share: Fraction, n: int) -> Counterexample | None:
     if needed < below:
         return None
     if power > ENOUGH or needed < above:
-        raise Undecided(f"n = {n}: e is not known well enough")
+        raise NoVerdict(f"n = {n}: e is not known well enough")
     return Counterexample(q=q, lead=share * n)
 
 

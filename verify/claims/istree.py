@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from constructions.engines import Asked, find_engine
+from constructions.engines import Decoding, find_engine
 from constructions.istree import transformer as istree
 from constructions.istree.graphs import (
     LAYOUTS,
@@ -44,7 +44,7 @@ def decode(
     stop = {layout.token(layout.yes, n), layout.token(layout.no, n)}
     # A guess spares the engines that run whole sequences most of the work.
     guess = () if printed else expected_answer(graph, layout)
-    asked = Asked(wired.model, wired.arithmetic, layout.prompt(graph), stop, 2 * n + 3, guess)
+    asked = Decoding(wired.model, wired.arithmetic, layout.prompt(graph), stop, 2 * n + 3, guess)
     return find_engine(check.engine)(asked).produced
 
 
@@ -70,7 +70,7 @@ def wrong(graph: Graph, tokens: Sequence[int], layout: TokenLayout) -> Counterex
 
 
 @dataclass(frozen=True)
-class Setup:
+class IsTreeSetup:
     """One way to run the repaired model."""
 
     layout: TokenLayout
@@ -89,11 +89,11 @@ class Setup:
         return f"{STATEMENT} Token layout {self.layout.name}, rounding {self.discipline.value}."
 
 
-SETUPS = [Setup(layout, discipline) for discipline in Discipline for layout in LAYOUTS.values()]
+SETUPS = [IsTreeSetup(layout, discipline) for discipline in Discipline for layout in LAYOUTS.values()]
 
 
 @claims("setup", SETUPS, lambda setup: ISTREE.claim(setup.aspect, setup.statement))
-def test_istree(check: Check, engine: str, setup: Setup) -> None:
+def test_istree(check: Check, engine: str, setup: IsTreeSetup) -> None:
     layout, discipline = setup.layout, setup.discipline
     fused = discipline is Discipline.FUSED
 

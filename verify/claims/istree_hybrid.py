@@ -82,7 +82,7 @@ def judged(graph: Graph, words: Sequence[str]) -> Counterexample | None:
 
 
 def judged_run(wired: Wired, graph: Graph, engine: str) -> Counterexample | None:
-    """Returns what it writes."""
+    """Decodes a graph. Returns the words that the model writes."""
     return judged(graph, walk(wired, graph, engine))
 
 
@@ -161,7 +161,7 @@ def test_length(check: Check) -> None:
 
 
 def far_apart(n: int) -> Graph:
-    """Returns the path n, 1, 2, …, n − 1, its edges in order but for n–1, which comes last: far behind 1–2 in the prompt."""
+    """Returns the path n, 1, 2, …, n − 1, its edges in order but for n–1, which comes last: far after 1–2 in the prompt."""
     return Graph(n, (*((v, v + 1) for v in range(1, n - 1)), (n, 1)))
 
 
@@ -169,7 +169,7 @@ FAR = (8, 9, 16)
 
 
 def look_for_wrong_answers(check: Check, printed: tuple[str, ...], *, far: bool) -> None:
-    """Inputs one by one, small ones or paths whose edges are far apart. Only the verdict counts."""
+    """Looks for a wrong verdict, among small inputs or paths whose edges are far apart."""
 
     def right(graph: Graph) -> Counterexample | None:
         wired = model(graph.n, printed, p_bits=check.p_bits)
@@ -191,7 +191,7 @@ def look_for_wrong_answers(check: Check, printed: tuple[str, ...], *, far: bool)
 
 
 @dataclass(frozen=True)
-class Printed:
+class PrintedFinding:
     """A finding put back to print, alone. far: whether it takes edges that are far apart to meet it."""
 
     finding: Finding
@@ -201,14 +201,14 @@ class Printed:
 
     @property
     def claim(self) -> Claim:
-        """Returns what is claimed."""
+        """Returns the claim."""
         finding, text = self.finding, f"{hybrid.STATEMENT} As printed: {self.finding.printed}."
         more = {"finding": finding.id, "expected": Verdict.REFUTED, "kind": self.kind, "readings": self.readings}
         return ISTREE_HYBRID.claim(finding.id, text, source=finding.source, **more)
 
 
 PRINTED = (
-    Printed(
+    PrintedFinding(
         hybrid.SEARCH_RANGE,
         Kind.OPEN,
         (
@@ -226,7 +226,7 @@ PRINTED = (
         ),
         far=True,
     ),
-    Printed(
+    PrintedFinding(
         hybrid.PARENT,
         Kind.OPEN,
         (
@@ -242,7 +242,7 @@ PRINTED = (
 
 
 @claims("printed", PRINTED, lambda printed: printed.claim)
-def test_finding_alone(check: Check, engine: str, printed: Printed) -> None:
+def test_finding_alone(check: Check, engine: str, printed: PrintedFinding) -> None:
     look_for_wrong_answers(check, (printed.finding.id,), far=printed.far)
 
 
@@ -250,7 +250,7 @@ def test_finding_alone(check: Check, engine: str, printed: Printed) -> None:
 
 
 @dataclass(frozen=True)
-class Layout:
+class KeyLayout:
     """Where keys of edges stand. apart: each so many tokens after the previous one. quarters: how many are added to pos + 2^i."""
 
     name: str
@@ -261,19 +261,19 @@ class Layout:
 
     @property
     def claim(self) -> Claim:
-        """Returns what is claimed."""
+        """Returns the claim."""
         return ISTREE_HYBRID.claim(self.name, self.statement, source=hybrid.NEAREST_TIE.source)
 
 
 KEYS = (
-    Layout(
+    KeyLayout(
         "nearest-one-key",
         "Where each edge has one key, three tokens after the previous one, no two edges are equally near to pos + 2^i.",
         3,
         0,
         "Edges at pos + 3j and pos + 3k tie if 3(j + k) = 2^(i + 1), but no power of two is a multiple of 3.",
     ),
-    Layout(
+    KeyLayout(
         "nearest-quarter",
         "Where keys stand at any tokens, as our two records of each edge do, no two keys are equally near to pos + 2^i + 1/4.",
         1,
@@ -284,7 +284,7 @@ KEYS = (
 
 
 @claims("layout", KEYS, lambda layout: layout.claim)
-def test_no_tie(check: Check, layout: Layout) -> None:
+def test_no_tie(check: Check, layout: KeyLayout) -> None:
     def no_tie(n: int) -> Counterexample | None:
         keys = range(3, 3 * n, layout.apart)
         for pos, i in itertools.product(keys, range((3 * n).bit_length() + 1)):

@@ -18,7 +18,7 @@ from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, claims
 from verify.inputs.strategies import all_edges, every_input
 from verify.oracles.counts import ordered_graphs
-from verify.oracles.istree_registers import ITEMS, Walk
+from verify.oracles.istree_registers import ITEMS, SearchWalk
 from verify.runs.costs import PRECISION
 from verify.runs.probe import round_value
 
@@ -34,7 +34,7 @@ def graphs() -> Iterator[Graph]:
         yield Graph(MOST, edges)
 
 
-def different(number: int, wired: Wired, walk: Walk, tables: Sequence[Objects]) -> Counterexample | None:
+def different(number: int, wired: Wired, walk: SearchWalk, tables: Sequence[Objects]) -> Counterexample | None:
     """Returns the first register that does not hold what the item says. tables: one after each sublayer."""
     fmt = wired.arithmetic.format
     for wanted in ITEMS[number - 1](walk):
@@ -56,7 +56,7 @@ def test_item(check: Check, number: int) -> None:
     def compute(cases: list[Graph]) -> Iterator[Counterexample | None]:
         from constructions.engines import dense
 
-        wired, walks = istree.TRANSFORMER.build(cases[0].n), [Walk(graph) for graph in cases]
+        wired, walks = istree.TRANSFORMER.build(cases[0].n), [SearchWalk(graph) for graph in cases]
         tokens = [walk.tokens for walk in walks]
         kept = (
             dense.run(wired.model, wired.arithmetic, tokens, device=check.device, keep_registers=True).registers or ()

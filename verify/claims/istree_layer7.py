@@ -261,7 +261,7 @@ def ordered(graph: Graph) -> Graph:
 
 
 def every_ordered(n: int, edges: int | None = None) -> Iterator[Graph]:
-    """Yields every graph of so many edges, by default of any number, in every order of its edges."""
+    """Yields every graph with this number of edges, by default with any, in every order of its edges."""
     pairs = list(itertools.combinations(range(1, n + 1), 2))
     for size in range(len(pairs) + 1) if edges is None else (edges,):
         yield from (Graph(n, order) for order in itertools.permutations(pairs, size))

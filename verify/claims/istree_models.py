@@ -42,7 +42,7 @@ Judged = Batches[Graph, Counterexample | None]
 
 
 @dataclass(frozen=True)
-class Small:
+class SmallGraphs:
     """Graphs of which each is tried, with n from `sizes`. edges: at some n, only so many."""
 
     text: str
@@ -61,7 +61,7 @@ class LayoutModel:
     told: Told
     says: str
     ahead: Callable[[LayoutModel, str], Judged]
-    small: Sequence[Small]
+    small: Sequence[SmallGraphs]
     layout: TokenLayout = PAPER
 
     def build(self, n: int) -> Wired:
@@ -93,10 +93,10 @@ REPAIRED = LayoutModel(
     "",
     as_algorithm_1,
     (
-        Small(f"every graph on 1 vertex {ORDERS} (dense)", (1,)),
-        Small(f"every graph on 2 to 4 vertices {ORDERS} (dense)", (2, 3, 4)),
-        Small("every graph on 5 or 6 vertices, labelled (dense)", (5, 6), "labelled"),
-        Small("every tree on 7 vertices, labelled (dense)", (7,), "trees"),
+        SmallGraphs(f"every graph on 1 vertex {ORDERS} (dense)", (1,)),
+        SmallGraphs(f"every graph on 2 to 4 vertices {ORDERS} (dense)", (2, 3, 4)),
+        SmallGraphs("every graph on 5 or 6 vertices, labelled (dense)", (5, 6), "labelled"),
+        SmallGraphs("every tree on 7 vertices, labelled (dense)", (7,), "trees"),
     ),
 )
 LEAN = LayoutModel(
@@ -104,9 +104,9 @@ LEAN = LayoutModel(
     "Five blocks decide by the same chain of thought whether a graph is a tree",
     as_algorithm_1,
     (
-        Small(f"every graph on 1 to 3 vertices {ORDERS} (dense)", (1, 2, 3)),
-        Small(f"every graph on 4 vertices with up to 4 edges {ORDERS} (dense)", (4,), edges={4: range(5)}),
-        Small("every graph on 5 vertices, labelled (dense)", (5,), "labelled"),
+        SmallGraphs(f"every graph on 1 to 3 vertices {ORDERS} (dense)", (1, 2, 3)),
+        SmallGraphs(f"every graph on 4 vertices with up to 4 edges {ORDERS} (dense)", (4,), edges={4: range(5)}),
+        SmallGraphs("every graph on 5 vertices, labelled (dense)", (5,), "labelled"),
     ),
 )
 TRANSFORMERS = (REPAIRED, replace(REPAIRED, layout=EOS), LEAN, replace(LEAN, layout=EOS))
@@ -115,10 +115,10 @@ RAG = LayoutModel(
     rag.STATEMENT,
     lambda model, device: istree_rag.verdicts(device),
     (
-        Small("the graph on 1 vertex (dense)", (1,)),
-        Small(f"every graph on 2 or 3 vertices {ORDERS} (dense)", (2, 3)),
-        Small(f"every graph on 4 vertices with up to 3 edges {ORDERS} (dense)", (4,), edges={4: range(4)}),
-        Small("every labelled graph on up to 5 vertices (dense)", range(1, 6), "labelled"),
+        SmallGraphs("the graph on 1 vertex (dense)", (1,)),
+        SmallGraphs(f"every graph on 2 or 3 vertices {ORDERS} (dense)", (2, 3)),
+        SmallGraphs(f"every graph on 4 vertices with up to 3 edges {ORDERS} (dense)", (4,), edges={4: range(4)}),
+        SmallGraphs("every labelled graph on up to 5 vertices (dense)", range(1, 6), "labelled"),
     ),
 )
 HYBRID = LayoutModel(
@@ -126,9 +126,11 @@ HYBRID = LayoutModel(
     hybrid.STATEMENT,
     lambda model, device: istree_hybrid.verdicts(device),
     (
-        Small(f"every graph on 1 vertex {ORDERS} (dense)", (1,)),
-        Small(f"every graph on 2 or 3 vertices, and with 3 edges on 4, {ORDERS} (dense)", (2, 3, 4), edges={4: (3,)}),
-        Small("every graph on 4 or 5 vertices, labelled (dense)", (4, 5), "labelled"),
+        SmallGraphs(f"every graph on 1 vertex {ORDERS} (dense)", (1,)),
+        SmallGraphs(
+            f"every graph on 2 or 3 vertices, and with 3 edges on 4, {ORDERS} (dense)", (2, 3, 4), edges={4: (3,)}
+        ),
+        SmallGraphs("every graph on 4 or 5 vertices, labelled (dense)", (4, 5), "labelled"),
     ),
 )
 
@@ -151,7 +153,7 @@ def test_every_small_graph(check: Check, model: LayoutModel) -> None:
 
 
 def scale_of(model: LayoutModel) -> Claim:
-    """Returns what is claimed of large graphs; the lean variant is tried in the paper's layout alone."""
+    """Returns the claim about large graphs; the lean variant is tried in the paper's layout alone."""
     if model.told is ISTREE:
         return model.claim("scale", "At large sizes.")
     return model.told.claim("scale", f"{model.says}, at large sizes.")
@@ -199,7 +201,7 @@ class Random:
 
     @property
     def claim(self) -> Claim:
-        """Returns what is claimed."""
+        """Returns the claim."""
         aspect = "" if self.discipline is Discipline.FUSED else self.discipline.value
         return self.model.claim(aspect, f"Rounding {self.discipline.value}.")
 
@@ -240,7 +242,7 @@ class ModelCost:
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredModel:
     """One model to measure."""
 
     n: int
@@ -277,7 +279,7 @@ SIZES = (
 
 @claims("size", SIZES, lambda size: size.told.claim("size", size.statement))
 def test_constant_size(check: Check, size: ModelCost) -> None:
-    def as_small(case: Measured) -> Counterexample | None:
+    def as_small(case: MeasuredModel) -> Counterexample | None:
         large, small = (build_model(size.told.model, case.layout, size.told.variant, n) for n in (case.n, LADDER[0]))
         more = len(large.vocabulary) - len(small.vocabulary)
         if size.told is not ISTREE_HYBRID and more != case.n - LADDER[0]:  # the hybrid has words for positions
@@ -285,7 +287,7 @@ def test_constant_size(check: Check, size: ModelCost) -> None:
         return size.cost.excess(large, small)
 
     check.chosen(
-        [Measured(n, layout) for layout in size.layouts for n in LADDER],
+        [MeasuredModel(n, layout) for layout in size.layouts for n in LADDER],
         as_small,
         range=f"{size.text} at n = 10, 100, 1000",
         size=lambda case: case.n,

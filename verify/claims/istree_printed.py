@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from constructions.engines import Asked, find_engine
+from constructions.engines import Decoding, find_engine
 from constructions.istree import transformer as istree
 from constructions.istree.blocks import EDGE_COUNT, LAYER_7, TIED_HEAD
 from constructions.istree.graphs import PAPER, Edge, Graph, depth_first_tour, expected_answer, is_tree
@@ -41,7 +41,7 @@ def as_printed(finding: Finding, kind: Kind, *readings: Reading, said: str = "")
 
 
 @dataclass(frozen=True)
-class Vertex:
+class LastVertex:
     """A vertex that the last layer is to say, of n."""
 
     n: int
@@ -73,12 +73,12 @@ EVERY_VERTEX = "For each vertex v, some output of the last layer makes v, and v 
     )
 )
 def test_tied_head(check: Check) -> None:
-    def decodes(vertex: Vertex) -> Counterexample | None:
+    def decodes(vertex: LastVertex) -> Counterexample | None:
         return between(vertex.n, vertex.v)
 
     sizes = small(check, range(1, 7))
     check.exhaustive(
-        (Vertex(n, v) for n in sizes for v in range(1, n + 1)),
+        (LastVertex(n, v) for n in sizes for v in range(1, n + 1)),
         decodes,
         count=sum(sizes),
         range="each vertex of n, against every output",
@@ -186,7 +186,7 @@ def test_slip(check: Check, engine: str, finding: Finding) -> None:
 
 
 def look_for_wrong_answers(check: Check, printed: tuple[str, ...], precision: str) -> None:
-    """Small inputs one by one, then random ones."""
+    """Looks for a wrong answer among small inputs one by one, then among random ones."""
 
     def right(graph: Graph) -> Counterexample | None:
         return wrong(graph, decode(check, graph, PAPER, printed), PAPER)
@@ -213,7 +213,7 @@ FAILING_STARS: Sequence[tuple[Edge, ...]] = (
 
 
 def roomy_precision(n: int) -> int:
-    """Bits in which every printed score fits: n^9 of Lemma C.15 takes 18·log2 n, times squares of positions below n^2."""
+    """Returns p in which every printed score fits: n^9 of Lemma C.15 takes 18·log2 n, times squares of positions below n^2."""
     return math.ceil(30 * math.log2(n) + 20) | 1
 
 
@@ -257,7 +257,7 @@ def test_roomy(check: Check, engine: str) -> None:
     def right(graph: Graph) -> Counterexample | None:
         wired = istree.TRANSFORMER.build(graph.n, roomy_precision(graph.n), printed=(SCORE_RANGE.id,))
         expected, stop = expected_answer(graph, PAPER), {PAPER.token(word, graph.n) for word in (PAPER.yes, PAPER.no)}
-        asked = Asked(wired.model, wired.arithmetic, PAPER.prompt(graph), stop, 2 * graph.n + 3, expected)
+        asked = Decoding(wired.model, wired.arithmetic, PAPER.prompt(graph), stop, 2 * graph.n + 3, expected)
         return wrong(graph, find_engine(engine)(asked).produced, PAPER)
 
     sizes = check.sizes(HOLDS_FROM, cap=16)
@@ -296,7 +296,7 @@ def test_istree_as_printed(check: Check, engine: str) -> None:
 
 
 def told_search(graph: Graph) -> Iterator[int]:
-    """Vertices as they are popped: pop the top of S1, put it into S2, push all its neighbours that are not in S2."""
+    """Returns the vertices in the order in which the search pops them: pop S1, add to S2, push the neighbours not in S2."""
     neighbours: dict[int, list[int]] = {v: [] for v in range(1, graph.n + 1)}
     for u, v in graph.edges:
         neighbours[u].append(v)

@@ -11,7 +11,7 @@ from constructions.engines import decode_together, find_engine
 from constructions.istree import rag
 from constructions.istree.graphs import PAPER, Graph, is_tree
 from constructions.istree.models import MODELS
-from constructions.models.search import Search, SearchError
+from constructions.models.search import SearchError, SearchTool
 from constructions.wiring.finding import Finding
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
@@ -62,7 +62,7 @@ def judged(graph: Graph, words: Sequence[str], searches: int) -> Counterexample 
 
 def searched(wired: Wired, graph: Graph, engine: str) -> tuple[list[str], int]:
     """Returns what follows the prompt, and how many searches were made. Raises SearchError."""
-    respond = Search(wired.vocabulary)
+    respond = SearchTool(wired.vocabulary)
     run = replace(WALKER.request(wired, graph), respond=respond).run(find_engine(engine))
     return run.produced[:], respond.searches
 
@@ -79,9 +79,9 @@ def verdicts(device: str) -> Batches[Graph, Counterexample | None]:
 
     def compute(cases: list[Graph]) -> Iterator[Counterexample | None]:
         wired = model(cases[0].n)
-        searches = [Search(wired.vocabulary) for _ in cases]
+        searches = [SearchTool(wired.vocabulary) for _ in cases]
         asked = [
-            replace(WALKER.request(wired, graph), respond=search).asked()
+            replace(WALKER.request(wired, graph), respond=search).decoding()
             for graph, search in zip(cases, searches, strict=True)
         ]
         for graph, search, decoded in zip(cases, searches, decode_together(asked, device), strict=True):
@@ -123,7 +123,7 @@ PRINTS = [*((finding,) for finding in rag.FINDINGS), rag.FINDINGS]
 
 @claims("findings", PRINTS, partial(as_printed, "5.3", "istree", rag.SOURCE, rag.STATEMENT))
 def test_as_printed(check: Check, engine: str, findings: tuple[Finding, ...]) -> None:
-    """The walk may be any; only its verdict counts. Graphs are connected, so the root has a neighbour to find."""
+    """Looks for a wrong verdict, after any walk. Graphs are connected, so the root has a neighbour to find."""
     printed = tuple(finding.id for finding in findings)
 
     def right(graph: Graph) -> Counterexample | None:
@@ -153,7 +153,7 @@ def test_as_printed(check: Check, engine: str, findings: tuple[Finding, ...]) ->
 
 
 def algorithm_2(graph: Graph) -> bool:
-    """Algorithm 2 with searches that find what they should; the root has no record. Whether it says YES."""
+    """Returns whether Algorithm 2 says YES, if its searches find what they should. The root has no record."""
     around: dict[int, list[int]] = {v: [] for v in range(1, graph.n + 1)}
     for a, b in graph.edges:
         around[a].append(b)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import partial
 
 from verify.bits.search import emulate, first_failure
-from verify.bits.subjects import Subject, find_subject
+from verify.bits.subjects import BitsSubject, find_subject
 from verify.claims.models import ISTREE, ISTREE_LEAN, of_retrieval
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, claims
@@ -26,7 +26,7 @@ LARGEST = {"repaired": 64, "lean": 256}  # beyond, runs take long
 RATIO = 4  # of a size to the one before
 
 
-def ladder(subject: Subject, top: int) -> list[int]:
+def ladder(subject: BitsSubject, top: int) -> list[int]:
     """Returns the sizes that are looked at: the least with a hard input, four times as many while there are, and the top."""
     sizes = [subject.dossier.least_hard or 1]
     while (n := sizes[-1] * RATIO) < top:
@@ -34,8 +34,8 @@ def ladder(subject: Subject, top: int) -> list[int]:
     return [*sizes, top] if sizes[-1] < top else sizes
 
 
-def claim_of(subject: Subject) -> Claim:
-    """Returns what is said of one model."""
+def claim_of(subject: BitsSubject) -> Claim:
+    """Returns the claim about one model."""
     gap = GAPS[subject]
     at = "p(n) − 2" if gap == 2 else f"one of the p from p(n) − {gap} to p(n) − 2"
     sizes = ", ".join(map(str, ladder(subject, LARGEST[subject.variant])))
@@ -46,8 +46,8 @@ def claim_of(subject: Subject) -> Claim:
     return told.claim("least-bits", statement, source=f"Theorem {told.theorem}")
 
 
-def fails_below(subject: Subject, gap: int, n: int) -> Counterexample | None:
-    """None if a hard input fails at one of these p."""
+def fails_below(subject: BitsSubject, gap: int, n: int) -> Counterexample | None:
+    """Returns None if a hard input fails at one of these p, else the counterexample to the claim that one does."""
     wired_for, cases = subject.wired_for(n), subject.cases(n)
     for precision_bits in range(wired_for - 2, wired_for - gap - 1, -2):
         wired = subject.build(n, precision_bits)
@@ -57,7 +57,7 @@ def fails_below(subject: Subject, gap: int, n: int) -> Counterexample | None:
 
 
 @claims("subject", GAPS, claim_of)
-def test_few_bits_less_are_too_few(check: Check, subject: Subject) -> None:
+def test_few_bits_less_are_too_few(check: Check, subject: BitsSubject) -> None:
     check.sizes(subject.dossier.least_hard or 1)  # or skips
     sizes = [n for n in ladder(subject, LARGEST[subject.variant]) if n <= check.n_max]
     check.within(*map(str, sizes))

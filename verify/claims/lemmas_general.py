@@ -18,7 +18,7 @@ from verify.framework.claim import Claim, Counterexample, claims
 from verify.inputs.strategies import Pins, complete, every_trial, trials
 from verify.inputs.trial import Trial
 from verify.oracles.counts import columns
-from verify.oracles.lemma_families import ALONE, FAMILIES, Family, Parameter, digits
+from verify.oracles.lemma_families import ALONE, FAMILIES, LemmaFamily, Parameter, digits
 from verify.runs.probe import compare
 
 LONGEST, LONGEST_SEQUENTIAL = 16, 10  # positions of random columns
@@ -43,7 +43,7 @@ def part_of(lemma: str, parameter: Parameter) -> Part:
 
 
 def judged(case: LemmaCase, engine: str, discipline: Discipline) -> Counterexample | None:
-    """Against the oracle."""
+    """Compares the part's output with its oracle."""
     return compare(part_of(case.lemma, case.parameter), case.trial, engine, discipline=discipline)
 
 
@@ -51,7 +51,7 @@ def judged(case: LemmaCase, engine: str, discipline: Discipline) -> Counterexamp
 
 
 @dataclass(frozen=True)
-class Small:
+class SmallParameters:
     """Parameters to go through, and how many these are by a formula; for each, all columns of n up to `longest` positions.
 
     pins: registers that are not free. at_once: one column that holds all inputs, position by position, for a feed-forward.
@@ -76,16 +76,20 @@ NEXT = {**KEYS, "count": IGNORED, "query_count": IGNORED, "wish": tuple(map(Frac
 UP_TO_5, UP_TO_4, ONE_TO_THREE = [(k,) for k in range(6)], [(k,) for k in range(1, 5)], [(r,) for r in (1, 2, 3)]
 TABLES = [(2, 2, *t) for t in powers(SIGNS, [4])] + [(3, 1, *t) for t in powers(SIGNS, [3])]
 EVERY = {
-    "C.2": Small("every W of 2 × 2 entries in −1 … 1", powers(SIGNS, [4]), 3**4, 2, 25, at_once=True),
-    "C.4": Small("every table of −1 … 1 over two bits, or one number below 3", TABLES, 3**4 + 3**3, 2, 4, at_once=True),
-    "C.13": Small("s = 0 … 5", UP_TO_5, 6, 1, 4),
-    "C.15": Small("r = 1, 2, 3", ONE_TO_THREE, 3, 1, 2, KEYS),
-    "C.16": Small("r = 1, 2, 3", ONE_TO_THREE, 3, 1, 2, KEYS),
-    "C.17": Small("r = 1, 2", ONE_TO_THREE[:2], 2, 1, 2, KEYS),
-    "C.18": Small("r = 1, 2 and A = 1, 2", list(itertools.product((1, 2), repeat=2)), 4, 2, 2, NEXT),
-    "C.20": Small("k = 1 … 4", UP_TO_4, 4, 1, 2),
-    "C.22": Small("k = 1 … 4", UP_TO_4, 4, 1, 4),
-    "C.23": Small("every text of up to 3 numbers 0, 1, 2", powers((0, 1, 2), range(4)), 40, 1, 6, at_once=True),
+    "C.2": SmallParameters("every W of 2 × 2 entries in −1 … 1", powers(SIGNS, [4]), 3**4, 2, 25, at_once=True),
+    "C.4": SmallParameters(
+        "every table of −1 … 1 over two bits, or one number below 3", TABLES, 3**4 + 3**3, 2, 4, at_once=True
+    ),
+    "C.13": SmallParameters("s = 0 … 5", UP_TO_5, 6, 1, 4),
+    "C.15": SmallParameters("r = 1, 2, 3", ONE_TO_THREE, 3, 1, 2, KEYS),
+    "C.16": SmallParameters("r = 1, 2, 3", ONE_TO_THREE, 3, 1, 2, KEYS),
+    "C.17": SmallParameters("r = 1, 2", ONE_TO_THREE[:2], 2, 1, 2, KEYS),
+    "C.18": SmallParameters("r = 1, 2 and A = 1, 2", list(itertools.product((1, 2), repeat=2)), 4, 2, 2, NEXT),
+    "C.20": SmallParameters("k = 1 … 4", UP_TO_4, 4, 1, 2),
+    "C.22": SmallParameters("k = 1 … 4", UP_TO_4, 4, 1, 4),
+    "C.23": SmallParameters(
+        "every text of up to 3 numbers 0, 1, 2", powers((0, 1, 2), range(4)), 40, 1, 6, at_once=True
+    ),
 }
 
 
@@ -102,7 +106,7 @@ def at_least(n: int, length: int) -> None:
     return
 
 
-def every_small(lemma: str, small: Small) -> Iterator[LemmaCase]:
+def every_small(lemma: str, small: SmallParameters) -> Iterator[LemmaCase]:
     """Yields the domain that `Small` describes."""
     for parameter in small.parameters:
         part = part_of(lemma, parameter)
@@ -113,7 +117,7 @@ def every_small(lemma: str, small: Small) -> Iterator[LemmaCase]:
             yield from (LemmaCase(lemma, parameter, trial) for trial in every)
 
 
-def how_many(lemma: str, small: Small) -> int:
+def how_many(lemma: str, small: SmallParameters) -> int:
     """Returns the number of cases: the number of parameters, times the closed formula for columns of each."""
     if small.at_once:
         return small.count
@@ -132,7 +136,7 @@ def own_precision(check: Check) -> None:
 
 
 def numbers(low: int, high: int, least: int, most: int) -> SearchStrategy[Parameter]:
-    """Tuples of integers."""
+    """Draws tuples of integers."""
     return st.lists(st.integers(low, high), min_size=least, max_size=most).map(tuple)
 
 
@@ -156,7 +160,7 @@ PARAMETERS: dict[str, SearchStrategy[Parameter]] = {
 def cases(
     draw: DrawFn, lemma: str, sizes: Sequence[int], longest: int, precision: Callable[[Parameter, int, int], int | None]
 ) -> LemmaCase:
-    """A parameter, then columns for it. For C.18, n^A covers the positions."""
+    """Draws a parameter, then columns for it. For C.18, n^A covers the positions."""
     parameter = draw(PARAMETERS.get(lemma, st.just(())))
     part = part_of(lemma, parameter)
     power = parameter[1] if lemma == "C.18" else 0
@@ -171,7 +175,7 @@ def cases(
 
 
 def look(check: Check, engine: str, lemma: str, discipline: Discipline) -> None:
-    """Random parameters and columns under one discipline; under `sequential` with as many bits more as the lemma's `room`."""
+    """Tries random parameters and columns under one discipline; under `sequential` with the lemma's `room` of further bits."""
     fused, family = discipline is Discipline.FUSED, FAMILIES.get(lemma) or ALONE[lemma]
 
     def precision(parameter: Parameter, n: int, length: int) -> int | None:
@@ -194,8 +198,8 @@ def look(check: Check, engine: str, lemma: str, discipline: Discipline) -> None:
     )
 
 
-def claim_of(lemma: str, family: Family, aspect: str, says: str) -> Claim:
-    """Returns what is claimed."""
+def claim_of(lemma: str, family: LemmaFamily, aspect: str, says: str) -> Claim:
+    """Returns the claim."""
     return Claim(f"{lemma}/{aspect}", f"Lemma {lemma}", f"{family.statement} {says}".rstrip())
 
 
@@ -233,7 +237,7 @@ LARGE_COUNTS = (2, 3, 5, 6)
 
 
 def one_key(n: int) -> LemmaCase:
-    """Position 1, then the largest key n² − 1 times; each time the newest count is the next one."""
+    """Returns columns with the largest key n² − 1 times after position 1; each time the newest count is the next one."""
     part, length = part_of("C.18", (1, 2)), n * n
     trial = Trial(n, length, part.least_precision(n, length), {})
     given = {

@@ -24,7 +24,7 @@ EXHAUSTIVE_TOP = 64
 
 
 @dataclass(frozen=True)
-class Place:
+class FractionCase:
     """m, at the precision for n."""
 
     n: int
@@ -49,7 +49,7 @@ def test_next_fraction(check: Check, engine: str) -> None:
     )
     sizes = claimed_sizes(check, part, check.sizes())
 
-    def stays_nearest(place: Place) -> Counterexample | None:
+    def stays_nearest(place: FractionCase) -> Counterexample | None:
         fmt = fixed_point(check.p_bits or part.least_precision(place.n, 1))
         error = fmt.quantum  # half a quantum from rounding 1/m, as nxt is 1-Lipschitz, and half from the product
         image = next_fraction.next_fraction_value(Fraction(1, place.m))
@@ -81,7 +81,7 @@ def test_next_fraction(check: Check, engine: str) -> None:
     )
     refuses_shifts(check, part, engine)
     check.exhaustive(
-        (Place(n, m) for n in sizes for m in range(1, n + 1)),
+        (FractionCase(n, m) for n in sizes for m in range(1, n + 1)),
         stays_nearest,
         count=sum(sizes),  # n of them for each n
         range=f"1/(m + 1) is the nearest to all within a quantum of nxt(1/m): every m ≤ n, n = {sizes_text(sizes)}",
@@ -192,7 +192,7 @@ def test_one_block_is_no_cubic(check: Check) -> None:
 def test_one_block_is_the_cubic_at_counts(check: Check) -> None:
     """Draws a line from each point to the next: a unit for each bend."""
 
-    def same(place: Place) -> Counterexample | None:
+    def same(place: FractionCase) -> Counterexample | None:
         x, units = Fraction(1, place.m), bends([Fraction(1, m) for m in range(place.n, SMALLEST_CUBIC - 1, -1)])
         value = sum((weight * max(x - corner, Fraction(0)) for corner, weight in units), cubic(Fraction(1, place.n)))
         if len(units) <= place.n and value == cubic(x):
@@ -201,7 +201,7 @@ def test_one_block_is_the_cubic_at_counts(check: Check) -> None:
 
     sizes = range(SMALLEST_CUBIC, min(EXHAUSTIVE_TOP, check.n_max) + 1)
     check.exhaustive(
-        (Place(n, m) for n in sizes for m in range(SMALLEST_CUBIC, n + 1)),
+        (FractionCase(n, m) for n in sizes for m in range(SMALLEST_CUBIC, n + 1)),
         same,
         count=sum(n - SMALLEST_CUBIC + 1 for n in sizes),
         range="every 1/m, 4 ≤ m ≤ n",

@@ -18,7 +18,7 @@ from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, Kind, Reading, Verdict, claim, claims
 from verify.inputs.turing_machines import every_run, machines
 from verify.oracles.counts import RUNS, questions, sequences
-from verify.oracles.printed_searches import Walk, first_group, query_search
+from verify.oracles.printed_searches import PrintedWalk, first_group, query_search
 from verify.oracles.tape_text import last_record, moments
 from verify.runs.istree_walks import every_graph
 
@@ -110,7 +110,7 @@ def test_the_kth_digit(check: Check) -> None:
 )
 def test_algorithm_2(check: Check) -> None:
     def right(graph: Graph) -> Counterexample | None:
-        said = Walk(graph).is_tree()
+        said = PrintedWalk(graph).is_tree()
         return None if said == is_tree(graph) else Counterexample(is_tree=is_tree(graph), said=said)
 
     orders = "every order and orientation of its edges"

@@ -12,7 +12,7 @@ from verify.automata.token_automaton import Label
 from verify.claims.models import ISTREE, ISTREE_LEAN, OF_RETRIEVAL, of_retrieval
 from verify.claims.questions import every_question
 from verify.claims.run_invariants import COUNTS
-from verify.claims.standard import ALGORITHM_1, DEFINED, SEARCHES, beyond, explained, name_of
+from verify.claims.standard import ALGORITHM_1, DEFINED, SEARCHES, explained, long_run_sizes, name_of
 from verify.dossiers.dossier import LEAST
 from verify.dossiers.istree.lemmas.search import MODELS as SEARCHES_OF
 from verify.dossiers.istree.lemmas.search import N, theory
@@ -42,7 +42,7 @@ def test_program(check: Check, key: tuple[str, str]) -> None:
     own = find_subject(name, LEAST, model=model)
     defined = "search that is defined, any word as its result" if model == "rag" else "definition"
     text = f"the program against the {defined}: every sequence of up to n tokens, every query"
-    explained(check, own, (*check.sizes(LEAST, ratio=10**4), *beyond(check)), text)
+    explained(check, own, (*check.sizes(LEAST, ratio=10**4), *long_run_sizes(check)), text)
     if model == "rag":
         return
     definition = own.dossier.answer(own)
@@ -51,7 +51,7 @@ def test_program(check: Check, key: tuple[str, str]) -> None:
 
     def as_defined(question: Question) -> Counterexample | None:
         words = question.words()
-        said, right = Input(tokens_of(words)).said(definition, len(words)), task.answer(question)
+        said, right = Input(tokens_of(words)).word_at(definition, len(words)), task.answer(question)
         return None if said == right else Counterexample(expected=right, found=said)
 
     check.exhaustive(
@@ -88,8 +88,8 @@ class Wiring:
             said = right[k - len(prompt) - 1] if k > len(prompt) else ""
             label = last if not said else Label(said, IN_THOUGHT) if said == end else THOUGHT
             due = step(graph.n, layout, label, by_counts=not self.lean)
-            if due is None or read.said(due, k) != word:
-                found = due and read.said(due, k)
+            if due is None or read.word_at(due, k) != word:
+                found = due and read.word_at(due, k)
                 return Counterexample(layout=layout.name, position=k, expected=word, due=found)
         return None
 
@@ -104,7 +104,7 @@ OF_WIRINGS = {
 def test_step(check: Check, wiring: Wiring) -> None:
     on_small_graphs(check, wiring.as_algorithm_1, "the defined steps against Algorithm 1, in both layouts")
     check.sizes(LEAST)
-    n = [LEAST, *beyond(check)][-1]  # a certificate takes seconds, at any size
+    n = [LEAST, *long_run_sizes(check)][-1]  # a certificate takes seconds, at any size
     edges = "n − 1" if wiring.lean else "n(n − 1)/2"
     text = f"the program against the defined step: prompts of up to {edges} edges, after n − 1 any vertices from 1 on"
     of_eos = find_subject("istree", n, lean=wiring.lean, layout="eos")

@@ -23,7 +23,7 @@ from verify.dossiers.istree import turns
 from verify.dossiers.istree.lemmas.turns import defined, theory
 from verify.dossiers.istree.searches import FOUND, OF_TURNS, of_turns
 from verify.dossiers.istree.texts import PROMPT
-from verify.dossiers.istree.turns import Items, Vertex
+from verify.dossiers.istree.turns import Items, TurnVertex
 from verify.dossiers.registry import find_subject
 from verify.framework.check import Check
 from verify.framework.claim import Counterexample
@@ -36,13 +36,13 @@ NAMES = (1, 11, 12)  # vertices of which one is another's first or last digit
 
 @cache
 def compared(n: int) -> tuple[TokenAutomaton, tuple[Answer | None, ...]]:
-    """Returns the texts that are compared, and what is due at their states."""
+    """Returns the texts that are compared, and the due answers at their states."""
     subject = find_subject("istree", n, model="rag")
     texts = subject.dossier.compared_texts(subject, automaton_of(subject))
     return texts, tuple(subject.dossier.definition(subject, state.label) for state in texts.states)
 
 
-def behind(texts: TokenAutomaton, here: frozenset[int], tokens: Sequence[Spoken], k: int) -> frozenset[int]:
+def states_after(texts: TokenAutomaton, here: frozenset[int], tokens: Sequence[Spoken], k: int) -> frozenset[int]:
     """Returns the states where the token at position k, from 1, can stand if the one before stands at one of these; at 1, after
     none.
     """
@@ -67,17 +67,19 @@ def as_algorithm_2(graph: Graph) -> Counterexample | None:
     tokens, here = tokens_of(words, rag.VERTEX), frozenset[int]()
     read = Input(tokens, frozenset([rag.VERTEX]))
     for k in range(1, len(words)):
-        here = frozenset(i for i in behind(texts, here, tokens, k) if (i < PROMPT) == (k <= len(prompt)))
+        here = frozenset(i for i in states_after(texts, here, tokens, k) if (i < PROMPT) == (k <= len(prompt)))
         if not here:
             return Counterexample(position=k, found=words[k - 1], due="another token")
         for answer in map(due.__getitem__, here if k >= len(prompt) and words[k - 1] != END_SEARCH else ()):
-            said = answer and read.said(answer, k)
+            said = answer and read.word_at(answer, k)
             if said != words[k]:
                 return Counterexample(position=k, expected=words[k], due=said)
     return None
 
 
-def found_by(search: Items, term: Term, vertices: Mapping[Vertex, int], words: Sequence[str]) -> Counterexample | None:
+def found_by(
+    search: Items, term: Term, vertices: Mapping[TurnVertex, int], words: Sequence[str]
+) -> Counterexample | None:
     """Returns where a search after these words finds something else than the term says."""
     text = [*words, *(item if isinstance(item, str) else str(vertices[item]) for item in search)]
     right, said = retrieve(text), Input(tokens_of(text)).value(term, len(text))

@@ -9,7 +9,7 @@ from constructions.retrieval.task import Question
 
 
 def every_question(task: str, tokens: Sequence[int], longest: int, most: int, query_length: int) -> Iterator[Question]:
-    """About sequences of up to `longest` of these tokens, the shortest first; thresholds up to `most`."""
+    """Yields every question about up to `longest` of these tokens, the shortest first. most: the largest threshold."""
     for length in range(longest + 1):
         of_task: Mapping[str, list[Sequence[int]]] = {
             "index": [range(1, length + 1)],

@@ -24,7 +24,7 @@ EMBEDDED = "Number i embeds as i·w_1, the embedding is the output head, and the
 
 
 def tied_outputs(shown: str = "", stem: str = "4.6/index", *, of_model: bool = True) -> tuple[Reading, ...]:
-    """Number i scores i times the output's first entry, whatever the output is.
+    """Returns the readings of logits in which number i scores i times the output's first entry, whatever the output is.
 
     shown: the claim that shows so. stem: the model with another embedding. of_model: whether the row is about a model, of which the
     other changes show the head alone.
@@ -108,8 +108,8 @@ def count(shown: str) -> tuple[Reading, ...]:
     )
 
 
-def reached(stem: str) -> tuple[Reading, ...]:
-    """Returns how Counting's rows read "at least k", which three sentences of the paper have. stem: the repaired model."""
+def at_least_readings(stem: str) -> tuple[Reading, ...]:
+    """Returns the readings of "at least k" in Counting's rows; three sentences of the paper say so. stem: the repaired model."""
     if not stem.endswith("/counting"):
         return ()
     return (
@@ -118,14 +118,14 @@ def reached(stem: str) -> tuple[Reading, ...]:
     )
 
 
-def told(id: str, stem: str) -> Told:
+def readings_of_finding(id: str, stem: str) -> Told:
     """Returns the readings of one finding, and the model whose repaired form shows the reading that works."""
     if id == TIED_HEAD.id:
         return Kind.FALSE, tied_outputs(TIED_HEAD_ID, stem)
     if id == INDICATOR.id:
-        return Kind.SLIP, (*indicator(stem), *reached(stem))
+        return Kind.SLIP, (*indicator(stem), *at_least_readings(stem))
     if id == COUNT.id:
-        return Kind.SLIP, (*count(stem), *reached(stem))
+        return Kind.SLIP, (*count(stem), *at_least_readings(stem))
     if id == counting.MARGIN.id:
         return Kind.OPEN, (
             Reading("the rounded (k + 1)·ROUND(1/(m + 1)) is compared with exactly 1", False),
@@ -134,7 +134,7 @@ def told(id: str, stem: str) -> Told:
                 False,
             ),
             Reading("it is compared with a threshold below 1, with a margin as Lemma C.5 has one", True, stem),
-            *reached(stem),
+            *at_least_readings(stem),
         )
     if id == counting.SELF_COUNT.id:
         inside = Reading("the keys are the tokens of the sequence", True, stem)
@@ -148,7 +148,7 @@ def told(id: str, stem: str) -> Told:
             " number is counted too",
             False,
         )
-        _, asked_less = reached(stem)
+        _, asked_less = at_least_readings(stem)
         more = [earlier] if stem.startswith("4.6") else []
         return Kind.OPEN, (Reading(all_tokens, False), at_least, inside, asked_less, *more)
     raise ValueError(f"nobody has read {id}")
@@ -163,7 +163,7 @@ def verdict(findings: Sequence[Finding], stem: str) -> dict[str, Any]:
     if not left:
         return {}
     if len(findings) == 1:
-        kind, readings = told(left[0], stem)
+        kind, readings = readings_of_finding(left[0], stem)
         return {"expected": Verdict.REFUTED, "kind": kind, "readings": readings, "slip": left[0]}
     if TIED_HEAD.id in left:
         readings = tied_outputs(TIED_HEAD_ID, stem)
@@ -176,6 +176,6 @@ def verdict(findings: Sequence[Finding], stem: str) -> dict[str, Any]:
     readings = (
         Reading("both slips as printed, those of Lemmas C.3 and C.14", False),
         Reading("both set right, and the rest filled in", True, stem, "beside each of them, in Lemmas C.3 and C.14"),
-        *reached(stem),
+        *at_least_readings(stem),
     )
     return {"expected": Verdict.REFUTED, "kind": Kind.SLIP, "readings": readings, "slip": COUNT.id}

@@ -16,7 +16,7 @@ from verify.framework.claim import Claim, Kind, Reading, Verdict
 
 
 @dataclass(frozen=True)
-class Read:
+class FindingReading:
     """Of one finding. slip: the one slip that it comes from, if others do as well."""
 
     kind: Kind
@@ -24,18 +24,18 @@ class Read:
     slip: str = ""
 
 
-def _blanks(shown: str) -> Read:
+def _blanks(shown: str) -> FindingReading:
     """Returns a blank that is missing after a sign, in our transcription at least: blanks beside formulas are lost."""
     readings = (
         Reading("no blank after the sign, as transcribed; the print may have one", False),
         Reading("a blank on both sides of the sign", True, shown),
     )
-    return Read(Kind.OPEN, readings, "blanks")
+    return FindingReading(Kind.OPEN, readings, "blanks")
 
 
 WALK = "5.3/istree/searches"
-OF_FINDINGS: Mapping[str, Read] = {
-    index.CHARACTERS.id: Read(
+OF_FINDINGS: Mapping[str, FindingReading] = {
+    index.CHARACTERS.id: FindingReading(
         Kind.SLIP,
         (
             Reading(r"\S is one character, and a token may have two digits", False),
@@ -50,7 +50,7 @@ OF_FINDINGS: Mapping[str, Read] = {
         ),
         "characters",
     ),
-    SPACED_COUNT.id: Read(
+    SPACED_COUNT.id: FindingReading(
         Kind.OPEN,
         (
             Reading("the number of repetitions is a word between two others: { 3 }, joined by blanks", False),
@@ -58,7 +58,7 @@ OF_FINDINGS: Mapping[str, Read] = {
             Reading("the same, about n words more: 5.2/counting-words", True, "5.2/counting"),
         ),
     ),
-    counting.ADJACENT.id: Read(
+    counting.ADJACENT.id: FindingReading(
         Kind.SLIP,
         (
             Reading(
@@ -72,7 +72,7 @@ OF_FINDINGS: Mapping[str, Read] = {
             ),
         ),
     ),
-    BOUNDARIES.id: Read(
+    BOUNDARIES.id: FindingReading(
         Kind.OPEN,
         (
             Reading("a blank between \\b and the first token, and <s> spelled with brackets", False),
@@ -83,7 +83,7 @@ OF_FINDINGS: Mapping[str, Read] = {
     searches.FATHER_SPACES.id: _blanks(WALK),
     searches.RECORD_SPACES.id: _blanks(WALK),
     searches.EDGE_SPACES.id: _blanks(WALK),
-    searches.TWO_GROUPS.id: Read(
+    searches.TWO_GROUPS.id: FindingReading(
         Kind.SLIP,
         (
             Reading("group(1), which takes no part where the second alternative matches", False),
@@ -96,14 +96,14 @@ OF_FINDINGS: Mapping[str, Read] = {
             ),
         ),
     ),
-    searches.EDGE_GROUP.id: Read(
+    searches.EDGE_GROUP.id: FindingReading(
         Kind.SLIP,
         (
             Reading("the walked edge stands in the first group, which is what a search returns", False),
             Reading("(?: … ) around the walked edge", True, WALK, "the search of Index, which has (?: … )"),
         ),
     ),
-    rag.FIRST_WRITE.id: Read(
+    rag.FIRST_WRITE.id: FindingReading(
         Kind.SLIP,
         (
             Reading(
@@ -114,14 +114,14 @@ OF_FINDINGS: Mapping[str, Read] = {
             ),
         ),
     ),
-    rag.WHOLE_GROUP.id: Read(
+    rag.WHOLE_GROUP.id: FindingReading(
         Kind.OPEN,
         (
             Reading("the proof's outer group, which is then group(1)", False),
             Reading("no outer group, as in the main text", True, "5.4/search"),
         ),
     ),
-    rag.CHARACTERS.id: Read(
+    rag.CHARACTERS.id: FindingReading(
         Kind.SLIP,
         (
             Reading("{i} after a dot, so that it repeats one character", False),
@@ -134,14 +134,14 @@ OF_FINDINGS: Mapping[str, Read] = {
         ),
         "characters",
     ),
-    hybrid.OWN_RECORD.id: Read(
+    hybrid.OWN_RECORD.id: FindingReading(
         Kind.OPEN,
         (
             Reading("a record counts from its second P on", False),
             Reading("a record counts from the step's last token on", True, "5.8"),
         ),
     ),
-    hybrid.CELL_ZERO.id: Read(
+    hybrid.CELL_ZERO.id: FindingReading(
         Kind.OPEN,
         (
             Reading("the key is the cell alone, and 0 where there is no record", False),
@@ -156,8 +156,8 @@ OF_FINDINGS: Mapping[str, Read] = {
 }
 
 
-def told(findings: Iterable[Finding]) -> dict[str, Any]:
-    """kind, readings and slip of a claim that puts these back to print. Of several: a slip if one of them is."""
+def options_of_findings(findings: Iterable[Finding]) -> dict[str, Any]:
+    """Returns kind, readings and slip of a claim with these findings put back to print. Of several: a slip if one of them is."""
     read = [OF_FINDINGS[finding.id] for finding in findings if finding.id in OF_FINDINGS]
     if not read:
         return {}
@@ -174,8 +174,8 @@ def as_printed_text(findings: Sequence[Finding]) -> str:
 
 
 def as_printed(theorem: str, task: str, source: str, statement: str, findings: Sequence[Finding]) -> Claim:
-    """Returns what is claimed with these findings put back to print: one alone, or all."""
-    more = {"expected": Verdict.REFUTED, **told(findings)}
+    """Returns the claim with these findings as printed: one alone, or all."""
+    more = {"expected": Verdict.REFUTED, **options_of_findings(findings)}
     text = f"{statement} {as_printed_text(findings)}"
     if len(findings) != 1:
         return Claim.about(theorem, task, "printed", source, text, variant="printed", **more)

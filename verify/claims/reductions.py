@@ -59,7 +59,7 @@ class Held:
 
 
 def lengths(check: Check, most: int = LONGEST) -> range:
-    """n = 1 … most, or up to --n-max."""
+    """Returns n = 1 … most, or up to --n-max if that is less."""
     return range(1, min(most, check.n_max) + 1)
 
 
@@ -77,7 +77,7 @@ def pairs(reduction: Reduction, sizes: range) -> int:
 def examine(check: Check, reduction: Reduction, mark: str = "") -> None:
     """Checks that the right answers tell Bob what he wants to know, and tell as many x apart as the reduction says."""
 
-    def told(held: Held) -> Counterexample | None:
+    def tells_them_apart(held: Held) -> Counterexample | None:
         prompt, wanted = " ".join(reduction.words(held.x, held.k)), reduction.wanted(held.x, held.k)
         try:
             answer = reduction.right_answer(held.x, held.k)
@@ -93,7 +93,7 @@ def examine(check: Check, reduction: Reduction, mark: str = "") -> None:
     sizes = lengths(check)
     check.exhaustive(
         every_pair(reduction, sizes),
-        told,
+        tells_them_apart,
         count=pairs(reduction, sizes),
         range=f"{mark}the answer tells Bob's bit: every x of n bits, every k",
         size=lambda held: len(held.x),
@@ -154,7 +154,7 @@ class Bound:
 
     @property
     def claim(self) -> Claim:
-        """Returns what is claimed."""
+        """Returns the claim."""
         about = self.theorem, self.task, self.aspect
         source, text = self.reductions[0].source, f"{self.reductions[0].statement} {self.says}"
         if self.finding is not None:
@@ -176,29 +176,29 @@ AS_PRINTED = "The words are those that are printed, and nothing more."
 
 
 def higher(task: str, shown: str) -> Reading:
-    """Values that are no keys."""
+    """Returns the reading in which values are no keys."""
     return Reading(f"The value is 1 higher: {task}.", holds=True, shown=shown, stands="the obvious form")
 
 
 def fewer(task: str, shown: str) -> Reading:
-    """Returns the same words, for other keys."""
+    """Returns the reading in which Bob's key is any but the last."""
     text = f"Bob's k is any but the last, n − 1 bits, which is Ω(n) as well: {task}."
     return Reading(text, holds=True, shown=shown)
 
 
 def last(task: str, shown: str) -> Reading:
-    """Returns the same words, for another occurrence of the key."""
+    """Returns the reading in which the last occurrence of the key is meant."""
     text = f"The last occurrence with a token after it is meant, though Theorem 5.2's searches find the first: {task}."
     return Reading(text, holds=True, shown=shown)
 
 
-def begun(shown: str) -> Reading:
-    """x̃_0 for k = 1."""
+def empty_sum(shown: str) -> Reading:
+    """Returns the reading that defines x̃_0, which k = 1 asks for."""
     return Reading("x̃_0, an empty sum, is 0 and stands before the others.", holds=True, shown=shown)
 
 
 def later(shown: str) -> Reading:
-    """Nothing for k = 1."""
+    """Returns the reading that leaves out k = 1."""
     return Reading("Bob's k is 2 at least: n − 1 bits, which is Ω(n) as well.", holds=True, shown=shown)
 
 
@@ -304,7 +304,7 @@ BOUNDS = [
         "printed",
         (PARITY_PRINTED,),
         FIRST_BIT,
-        right=(begun("C.28"), later("C.28/from-two")),
+        right=(empty_sum("C.28"), later("C.28/from-two")),
         kind=Kind.OPEN,
     ),
     Bound("C.28", "", "from-two", (PARITY_FROM_TWO,), says=FEWER, as_printed=True, least=2),
@@ -315,7 +315,7 @@ BOUNDS = [
         "lower/printed",
         (ISTREE_PRINTED,),
         FIRST_BIT,
-        right=(begun("4.7/lower-istree"), later("4.7/lower-istree/appendix")),
+        right=(empty_sum("4.7/lower-istree"), later("4.7/lower-istree/appendix")),
         kind=Kind.OPEN,
     ),
     Bound("4.7", "istree", "lower/appendix", (APPENDIX,), says=FEWER, as_printed=True, least=2),
@@ -346,7 +346,7 @@ NUMBER = {word: i for i, word in enumerate(WORDS, 1)}
 
 
 @dataclass(frozen=True)
-class Asked:
+class OracleQuery:
     """Alice's bits, and what follows her words before the oracle is asked."""
 
     x: Bits
@@ -366,7 +366,7 @@ def oracle(words: Words, key: str) -> str:
     " one of 6 things of Alice's words; it and the text that follows give its every answer.",
 )
 def test_simulated_oracle(check: Check) -> None:
-    def same(asked: Asked) -> Counterexample | None:
+    def same(asked: OracleQuery) -> Counterexample | None:
         alice = INTERLEAVED.alice(asked.x)
         known = FirstFollowers().read(alice).read(asked.text)
         for key in WORDS:
@@ -381,7 +381,7 @@ def test_simulated_oracle(check: Check) -> None:
 
     texts = [text for length in range(LONGEST_TEXT + 1) for text in itertools.product(WORDS, repeat=length)]
     check.exhaustive(
-        (Asked(x, text) for n in lengths(check, MOST_BITS) for x in inputs(n) for text in texts),
+        (OracleQuery(x, text) for n in lengths(check, MOST_BITS) for x in inputs(n) for text in texts),
         same,
         count=sum(2**n for n in lengths(check, MOST_BITS)) * sequences(LONGEST_TEXT, len(WORDS)),
         range=f"every x, every text of up to {LONGEST_TEXT} words after it, every key",

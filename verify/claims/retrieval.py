@@ -23,8 +23,8 @@ from constructions.wiring.finding import Finding
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
 from verify.claims.questions import every_question
-from verify.claims.readings_of_heads import AT_LEAST, EMBEDDED, reached, verdict
-from verify.claims.readings_of_searches import as_printed_text, told
+from verify.claims.readings_of_heads import AT_LEAST, EMBEDDED, at_least_readings, verdict
+from verify.claims.readings_of_searches import as_printed_text, options_of_findings
 from verify.dossiers.registry import find_subject
 from verify.framework.batches import Batches
 from verify.framework.check import Check
@@ -64,7 +64,7 @@ class QuestionCase:
 
     @property
     def question(self) -> Question:
-        """Returns what is asked."""
+        """Returns the question of the case."""
         return Question(self.sequence, self.query)
 
 
@@ -90,7 +90,7 @@ def model(
 
 
 def judged(stem: str, case: QuestionCase, answered: str) -> Counterexample | None:
-    """Against the oracle."""
+    """Compares the model's answer with the oracle's."""
     expected = RETRIEVERS[stem].task.answer(case.question)
     return None if answered == expected else Counterexample(expected=expected, answered=answered)
 
@@ -105,7 +105,7 @@ def answers(stem: str, device: str, discipline: Discipline) -> Callable[[list[Qu
         length = len(cases[0].query)
         wired = model(stem, cases[0].n, length, (), discipline)
         retriever = replace(RETRIEVERS[stem], query_length=length)
-        together = [retriever.request(wired, case.question).asked() for case in cases]
+        together = [retriever.request(wired, case.question).decoding() for case in cases]
         for decoded in decode_together(together, device):
             yield wired.vocabulary[decoded.produced[-1]]
 
@@ -128,7 +128,7 @@ def test_every_small_question(check: Check, stem: str) -> None:
     what = "every token and every threshold up to n" if name == "counting" else "every query"
 
     def exhaust(text: str, ranges: Sequence[tuple[int, int, int, int]], discipline: Discipline) -> None:
-        """ranges: n, the longest sequence, the number of tokens, and the length of the query. Sizes are told where that is all."""
+        """Tries all questions. ranges: n, longest sequence, number of tokens, query length. Notes sizes if these are all."""
         everything = all(longest == tokens == n for n, longest, tokens, _ in ranges)
         batches = Batches(
             answers(stem, check.device, discipline), key=lambda case: (case.n, len(case.query)), chunk=CHUNK
@@ -221,7 +221,7 @@ def random_query(task: str, n: int, sequence: Sequence[int], pick: Pick) -> tupl
 
 @st.composite
 def cases(draw: DrawFn, task: str, sizes: Sequence[int]) -> QuestionCase:
-    """A question to a model for n from `sizes`."""
+    """Draws a question to a model for some n in `sizes`."""
     n = draw(st.sampled_from(sizes))
     if n <= SHRINKABLE:
         return random_case(task, n, lambda low, high: draw(st.integers(low, high)))
@@ -242,7 +242,7 @@ def ask(
 
 
 @dataclass(frozen=True)
-class Setup:
+class RetrievalSetup:
     """One way to run a repaired model."""
 
     stem: str
@@ -250,18 +250,18 @@ class Setup:
 
     @property
     def claim(self) -> Claim:
-        """Returns what is claimed."""
+        """Returns the claim."""
         retriever = RETRIEVERS[self.stem]
         mark = "" if self.discipline is Discipline.FUSED else self.discipline.value
         how = "With one search" if retriever.searches else "Without chain of thought"
         return about(self.stem, mark, f"{how}; rounding {self.discipline.value}.")
 
 
-SETUPS = [Setup(stem, discipline) for discipline in Discipline for stem in RETRIEVERS]
+SETUPS = [RetrievalSetup(stem, discipline) for discipline in Discipline for stem in RETRIEVERS]
 
 
 @claims("setup", SETUPS, lambda setup: setup.claim)
-def test_random_questions(check: Check, engine: str, setup: Setup) -> None:
+def test_random_questions(check: Check, engine: str, setup: RetrievalSetup) -> None:
     retriever, discipline = RETRIEVERS[setup.stem], setup.discipline
     name = retriever.task.name
     fused = discipline is Discipline.FUSED
@@ -309,7 +309,7 @@ def test_at_scale(check: Check, stem: str) -> None:
         return ask(check, stem, large.case(task), (), Discipline.FUSED, "auto")
 
     def right_if_hard(hard: HardQuestion) -> Counterexample | None:
-        """Returns the same of an extreme question."""
+        """Compares the model's answer to an extreme question with the oracle's."""
         return ask(check, stem, QuestionCase(hard.n, *hard.prompt(task)), (), Discipline.FUSED, "auto")
 
     for n in check.sizes(LEAST, ratio=50):
@@ -331,7 +331,7 @@ def test_at_scale(check: Check, stem: str) -> None:
 
 
 @dataclass(frozen=True)
-class Printed:
+class PrintedTask:
     """A task with findings put back to print."""
 
     stem: str
@@ -344,9 +344,9 @@ class Printed:
 
     @property
     def claim(self) -> Claim:
-        """Returns what is claimed."""
-        searched = {"expected": Verdict.REFUTED, **told(self.findings)}
-        searched["readings"] = (*searched.get("readings", ()), *reached(self.stem))
+        """Returns the claim."""
+        searched = {"expected": Verdict.REFUTED, **options_of_findings(self.findings)}
+        searched["readings"] = (*searched.get("readings", ()), *at_least_readings(self.stem))
         more = searched if RETRIEVERS[self.stem].searches else verdict(self.findings, self.stem)
         embedded = [EMBEDDED] if TIED_HEAD in self.findings else []
         if not self.alone:
@@ -363,7 +363,7 @@ class Printed:
 
 
 PRINTS = [
-    Printed(stem, chosen)
+    PrintedTask(stem, chosen)
     for stem, retriever in RETRIEVERS.items()
     for chosen in dict.fromkeys([*((finding,) for finding in retriever.findings), retriever.findings])
 ]
@@ -378,7 +378,7 @@ SHOWN_BY = {
 
 
 @claims("printed", PRINTS, lambda printed: printed.claim)
-def test_as_printed(check: Check, engine: str, printed: Printed) -> None:
+def test_as_printed(check: Check, engine: str, printed: PrintedTask) -> None:
     retriever, ids = RETRIEVERS[printed.stem], tuple(finding.id for finding in printed.findings)
     name, tied = retriever.task.name, TIED_HEAD.id in ids
 

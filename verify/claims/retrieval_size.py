@@ -32,7 +32,7 @@ class TheoremCost:
         return [stem for stem in RETRIEVERS if stem.startswith(self.theorem)]
 
     def claim(self, what: str, statement: str) -> Claim:
-        """About its models."""
+        """Returns a claim about the theorem's four models."""
         return Claim(f"{self.theorem}/{what}", f"Theorem {self.theorem}", statement)
 
 

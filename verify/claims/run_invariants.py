@@ -35,7 +35,7 @@ SPACES, MOST_STEPS = (2, 5), 1000  # cells whose program is told, and steps
 
 
 def _not_in_front(case: SpaceCase) -> Counterexample | None:
-    """Returns where another digit leaves than the one that entered as many tokens before as there are cells."""
+    """Returns a place where the digit that leaves is not the one that entered m tokens before, if there is one."""
     model = COT.solver_of(case)
     invariant = queue(case.cells)
     wired = model.build(case.steps)

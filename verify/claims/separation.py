@@ -39,7 +39,7 @@ Judge = Callable[[Held], Counterexample | None]
 
 @st.composite
 def held(draw: DrawFn, sizes: tuple[int, ...]) -> Held:
-    """Random bits and a random k."""
+    """Draws random bits and a random k."""
     n = draw(st.sampled_from(sizes))
     return Held(tuple(draw(st.lists(st.integers(0, 1), min_size=n, max_size=n))), draw(st.integers(1, n)))
 
@@ -94,7 +94,7 @@ def tree_model(name: str, vertices: int) -> Wired:
 
 
 def about_trees(told: Told) -> Claim:
-    """Returns what is claimed of one model of IsTree."""
+    """Returns the claim about one model of IsTree."""
     statement = MODELS[told.model, "paper"].construction.statement
     return told.claim("reduced", f"{statement} On the graphs of the lower bound.")
 

@@ -14,7 +14,7 @@ from circuits.plan import Plan
 from circuits.runs import run_rnn
 from circuits.simulation import INPUT_BITS, least_precision
 from circuits.simulator import Simulator, expected_tokens
-from constructions.engines import Asked, find_engine
+from constructions.engines import Decoding, find_engine
 from constructions.engines.known import first_mismatch
 from constructions.turing import configurations
 from constructions.turing.library import find
@@ -27,7 +27,7 @@ from verify.dossiers.shape import check_table
 from verify.dossiers.simulation import Simulation
 from verify.framework.check import Check
 from verify.framework.claim import Counterexample, Kind, Reading, Verdict, claim
-from verify.inputs.step_circuits import Drawn, draw_circuit, draw_rnn
+from verify.inputs.step_circuits import DrawnSizes, draw_circuit, draw_rnn
 from verify.oracles.counts import sequences
 from verify.oracles.step_circuits import steps
 from verify.runs.costs import RnnSize
@@ -54,7 +54,7 @@ def load(name: str, n: int) -> Rnn:
 
 
 def turn_of(rnn: Rnn) -> int:
-    """C + 1: how many tokens a step is."""
+    """Returns C + 1, the number of tokens of a step."""
     return len(rnn.step.circuit.gates) + 1
 
 
@@ -123,7 +123,7 @@ def test_simulation(check: Check, engine: str) -> None:
     def begins_right(task: PromptTask) -> Counterexample | None:
         wired, wanted = transformer(task.rnn, task.n, len(task.prompt), task.words), expected(task)
         wanted = list(wanted[: BEGINNING.get(check.engine, len(wanted))])
-        asked = Asked(wired.model, wired.arithmetic, task.prompt, set(), len(wanted), wanted)
+        asked = Decoding(wired.model, wired.arithmetic, task.prompt, set(), len(wanted), wanted)
         found = find_engine(check.engine)(asked).produced
         return None if found == wanted else Counterexample(expected=wanted, written=found)
 
@@ -148,7 +148,7 @@ LENGTHS = {
 
 
 def subjects(*, every_circuit: bool = False) -> Iterator[Subject]:
-    """Returns what is certified. every_circuit: each circuit of the same shape."""
+    """Returns the subjects to certify. every_circuit: each stands for every circuit of its shape."""
     yield from (
         Subject(Simulation(rnn=rnn, every_circuit=every_circuit), n)
         for rnn, lengths in LENGTHS.items()
@@ -166,7 +166,7 @@ RNNS = "parity at n = 1, 2, 8, 64 words, shift and sum at 1 and 8, the searches 
     " the least p. Eight RNNs of ours and six circuits that are drawn, of 53 to 4,804 gates.",
 )
 def test_rounding(check: Check) -> None:
-    """The texts are all that a run could look like: a gate's token is 0 or 1, a word's is any word."""
+    """Certifies every text that a run could look like: a gate's token is 0 or 1, a word's is any word."""
     check.certified(subjects(), range=RNNS, precision="least p")
 
 
@@ -178,7 +178,7 @@ def test_rounding(check: Check) -> None:
     " whatever they read: fused, at the least p.",
 )
 def test_every_circuit(check: Check) -> None:
-    """Weights of two circuits of a shape differ in the table of block 2 alone, which the certificate leaves open between bounds."""
+    """Checks all circuits of a shape at once: their weights differ in the table of block 2, of which only bounds are used."""
     text = f"shapes of {RNNS}"
     check.certified(subjects(every_circuit=True), range=text, precision="least p")
 
@@ -210,7 +210,7 @@ WRITTEN = {
 def test_program(check: Check) -> None:
     """Looks at each position: where heads look, and what is written as each gate, for all values of its operands and every word."""
 
-    def written(task: RnnSize) -> Counterexample | None:
+    def writes_each_gate(task: RnnSize) -> Counterexample | None:
         dossier = Simulation(rnn=task.rnn)
         subject = Subject(dossier, task.n)
         try:
@@ -224,7 +224,7 @@ def test_program(check: Check) -> None:
         "each position: AND, XOR and 1 of any two gates before it and their four values, each word for a bit of an input, the ends"
         " of each output's line"
     )
-    check.exhaustive(cases, written, count=16, range=text, size=lambda task: task.n, precision="least p")
+    check.exhaustive(cases, writes_each_gate, count=16, range=text, size=lambda task: task.n, precision="least p")
     text = "all tokens after a prompt, of any circuit and any length, by induction: if each is right where those that it reads are"
     check.follows(gates.theory(), range=text)
     check.argued(
@@ -240,11 +240,11 @@ def test_program(check: Check) -> None:
     " brought, with its words, for each word that it reads and every state.",
 )
 def test_own_circuit(check: Check) -> None:
-    def pair(drawn: Drawn) -> tuple[Circuit, Circuit]:
+    def pair(drawn: DrawnSizes) -> tuple[Circuit, Circuit]:
         circuit, words = draw_circuit(drawn)
         return steps(circuit, words, draw_rnn(drawn))
 
-    cases = [Drawn(*map(int, text.split())) for text in DRAWN[:4]]
+    cases = [DrawnSizes(*map(int, text.split())) for text in DRAWN[:4]]
     text = "equal to another form, in which words are compared one by one"
     check.equivalent(cases, pair, range=text, limit="four drawn circuits", precision="least p")
 
@@ -285,7 +285,7 @@ def test_halts(check: Check) -> None:
         turn = turn_of(known)
         words = [known.vocabulary[token] for token in expected(task)[turn - 1 :: turn]]
         machine = find("bb2")
-        written = configurations.written(configurations.Task(machine.machine, machine.steps, "", SPACE))
+        written = configurations.words_after_prompt(configurations.TextTask(machine.machine, machine.steps, "", SPACE))
         if words[len(task.prompt) - 1 :] == written and words[-1] == configurations.HALT:
             return None
         return Counterexample(expected=written, words=words)
@@ -350,7 +350,7 @@ SIZES = [
     " numbers; C + 1 tokens a step.",
 )
 def test_size(check: Check) -> None:
-    """C is p or more for each number of state, input and output; so p + d is O(C), and the width does not grow with n or p.
+    """Measures C ≥ p for each number of state, input and output: so p + d is O(C). The width does not grow with n or p.
 
     A word whose numbers are all outputs takes 5d + 29.
     """
@@ -429,14 +429,14 @@ GATES = {  # of a step at n = 1 over R_p, twice
     "for odd p from 11 to 25.",
 )
 def test_growth(check: Check) -> None:
-    def counted(step: PrecisionPoint) -> Counterexample | None:
+    def has_formula_gates(step: PrecisionPoint) -> Counterexample | None:
         gates, formula = len(simulation_models()[step.rnn].load(step.p, 1).step.circuit.gates), GATES[step.rnn](step.p)
         return None if 2 * gates == formula else Counterexample(gates=gates, formula=formula / 2)
 
     steps = [PrecisionPoint(name, p) for name in GATES for p in range(11, 27, 2)]
     check.exhaustive(
         steps,
-        counted,
+        has_formula_gates,
         count=5 * 8,
         range="counted for each odd p in 11 … 25, shift, sum, parity, Index and recall",
         precision="11 ≤ p ≤ 25",

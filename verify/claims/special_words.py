@@ -63,10 +63,14 @@ MODELS = (
     Vocabulary("5.2", "counting", counting.RAG.build, (1, 5), REPEATED),
     Vocabulary("5.3", "istree", istree_rag.RAG.build, (0, 12), OF_TURNS),
     Vocabulary(
-        "5.4", "turing", rag.Rag(MACHINE).build, (2, 36), f"{CELLS}, directions and the pieces of the searches, {BB2}"
+        "5.4",
+        "turing",
+        rag.TuringRag(MACHINE).build,
+        (2, 36),
+        f"{CELLS}, directions and the pieces of the searches, {BB2}",
     ),
     Vocabulary("5.7", "istree", istree_hybrid.HYBRID.build, (6, 0), "6n − 4 positions of the prompt, and 4 signs"),
-    Vocabulary("5.8", "turing", hybrid.Hybrid(MACHINE).build, (2, 32), f"{CELLS} and directions, {BB2}"),
+    Vocabulary("5.8", "turing", hybrid.TuringHybrid(MACHINE).build, (2, 32), f"{CELLS} and directions, {BB2}"),
 )
 SIZES = (4, 5, 10, 31, 100, 1000)
 

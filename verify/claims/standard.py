@@ -122,26 +122,26 @@ Chosen = tuple[Sequence[Subject], str]
 
 
 def in_both(subjects: Sequence[Subject]) -> Sequence[Subject]:
-    """Under each discipline."""
+    """Returns the subjects under each discipline."""
     return [replace(subject, discipline=discipline) for discipline in Discipline for subject in subjects]
 
 
-def beyond(check: Check) -> Sequence[int]:
-    """Returns the size that only long runs look at."""
+def long_run_sizes(check: Check) -> Sequence[int]:
+    """Returns the size that runs look at only from --n-max 10000 on; none for others."""
     return [] if check.n_max < 10**4 else [BEYOND]
 
 
 def at_sizes(check: Check, model: ModelClaims) -> Chosen:
     """Returns a ladder of n, and one beyond; of recurrent models, which take longer, the first and the one beyond."""
     ladder = check.sizes(LEAST, ratio=10)
-    sizes = (*(ladder if model.own.model == TRANSFORMER else ladder[:1]), *beyond(check))
+    sizes = (*(ladder if model.own.model == TRANSFORMER else ladder[:1]), *long_run_sizes(check))
     return in_both([replace(model.own, n=n) for n in sizes]), f"{model.texts}; n = {sizes_text(sizes)}"
 
 
 def in_both_layouts(check: Check, model: ModelClaims) -> Chosen:
     """Returns a few n, and the last one in the layout eos too; beyond what can be built where no invariant is assumed."""
     is_lean = model.own.dossier.variant(()) == "lean"
-    sizes = (*check.sizes(LEAST, ratio=10**4), *(beyond(check) if is_lean else ()))
+    sizes = (*check.sizes(LEAST, ratio=10**4), *(long_run_sizes(check) if is_lean else ()))
     subjects = [replace(model.own, n=n) for n in sizes]
     text = f"{model.texts}; n = {sizes_text(sizes)}, of the layout eos {sizes[-1]:,}"
     return in_both([*subjects, subjects[-1].with_options(layout="eos")]), text
@@ -150,13 +150,13 @@ def in_both_layouts(check: Check, model: ModelClaims) -> Chosen:
 def one_in_each(check: Check, model: ModelClaims) -> Chosen:
     """Returns the least n, fused; one beyond, sequential."""
     least = check.sizes(LEAST)[0]
-    largest = [least, *beyond(check)][-1]
+    largest = [least, *long_run_sizes(check)][-1]
     sequential = replace(model.own, n=largest, discipline=Discipline.SEQUENTIAL)
     return [model.own, sequential], f"{model.texts}; n = {least}, fused; n = {largest:,}, sequential"
 
 
 def of_two_machines(check: Check, model: ModelClaims) -> Chosen:
-    """Few steps of a machine that reads a word; as many as this precision allows of one that begins on a blank tape."""
+    """Returns a few steps of a machine that reads a word, and as many as p allows of one that begins on a blank tape."""
     steps = check.certified_sizes(check.sizes(STEPS, ratio=10**3), lambda n: precision_of(replace(model.own, n=n)))
     few, many = replace(model.own, n=steps[0]), replace(model.own, n=steps[-1])
     few = few.with_options(machine=str(find("palindrome").machine), tape="1221")
@@ -202,7 +202,7 @@ SEARCHES = "In exact arithmetic, it writes the search that is defined, token by 
 
 
 def all_above(told: Told) -> str:
-    """Returns of which n a claim above is."""
+    """Returns the n that a claim about all large n covers, in words."""
     return f"For every n ≥ {size_text(first_above(told.subject(LEAST)))}"
 
 

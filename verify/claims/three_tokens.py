@@ -7,14 +7,14 @@ from fractions import Fraction
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
-from constructions.engines import Asked, find_engine
+from constructions.engines import Decoding, find_engine
 from constructions.engines.known import first_mismatch
 from constructions.measures import LINEAR_RNN
 from constructions.turing.configurations import HALT, OUT
 from constructions.turing.library import find
 from constructions.turing.machine import DIGITS, LETTERS, RIGHT, parse_standard
 from constructions.turing.simulator import steps as simulated
-from constructions.turing.three_tokens import Space, build, expected_sequence, prompt, table
+from constructions.turing.three_tokens import MachineSpace, build, expected_sequence, prompt, table
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
 from verify.claims.models import TURING_COT
@@ -34,22 +34,22 @@ TOKENS = "the new state; b times or 1/b of the last such number, for the directi
 MODEL_BLOCKS, STATE_NUMBERS = 6, 32
 
 
-def of(case: SpaceCase, discipline: Discipline = Discipline.FUSED, more_bits: int = 0) -> Wired:
+def model_of(case: SpaceCase, discipline: Discipline = Discipline.FUSED, more_bits: int = 0) -> Wired:
     """Returns the model of a case, at the least p or above."""
-    space = Space(parse_standard(case.machine), case.cells)
+    space = MachineSpace(parse_standard(case.machine), case.cells)
     p = space.least_bits(discipline) + more_bits
     return build(space.machine, cells=case.cells, precision_bits=p, discipline=discipline)
 
 
 def words_of(case: SpaceCase) -> tuple[list[str], list[str]]:
-    """Returns the prompt, and what is to be written after it."""
+    """Returns the prompt and the words that are due after it."""
     machine = parse_standard(case.machine)
     return prompt(machine, case.tape, case.cells), expected_sequence(machine, case.tape, case.cells, case.steps)
 
 
 def writes_the_run(case: SpaceCase) -> Counterexample | None:
     """Returns where the model writes another word than the machine's run has."""
-    wired, (before, behind) = of(case), words_of(case)
+    wired, (before, behind) = model_of(case), words_of(case)
     wrong, _ = first_mismatch(wired.model, wired.arithmetic, wired.tokens(before), wired.tokens(behind))
     return None if wrong is None else Counterexample(expected=behind[wrong], word=wrong + 1)
 
@@ -104,7 +104,7 @@ def test_three_tokens_a_step(check: Check) -> None:
 
 def says_each_rule(code: str) -> Counterexample | None:
     """Returns whether the units of the table add what each rule says at its key, and nothing at other keys."""
-    space = Space(parse_standard(code), 1)
+    space = MachineSpace(parse_standard(code), 1)
     machine, k = space.machine, space.symbols
     units = [
         (int(unit.gate.constant), [(name, value) for name, value in unit.into.items() if name in SAID])
@@ -137,12 +137,15 @@ def keeps_the_tape(case: SpaceCase) -> Counterexample | None:
     """Returns where a register is another one with 16 bits more; where a step ends and the registers tell another configuration."""
     before, behind = words_of(case)
     words = [*before, *behind]
-    wired, wider = of(case), of(case, more_bits=16)
+    wired, wider = model_of(case), model_of(case, more_bits=16)
     told, exact = (registers_after(one, one.tokens(words), block=5) for one in (wired, wider))
     for name in wired.registers:
         if told[name] != exact[name]:
             return Counterexample(register=name, at_least_bits=told[name], with_more=exact[name])
-    base, start = Space(parse_standard(case.machine), case.cells).base, (case.cells - max(len(case.tape), 1)) // 2
+    base, start = (
+        MachineSpace(parse_standard(case.machine), case.cells).base,
+        (case.cells - max(len(case.tape), 1)) // 2,
+    )
     cells = dict(enumerate(map(int, case.tape), start))
     ends = range(len(before) + 2, len(words), 3)  # of HALT and OUT none
     for at, step in zip(ends, simulated(parse_standard(case.machine), case.tape, case.steps), strict=False):
@@ -190,7 +193,7 @@ def test_the_sums_are_the_tape(check: Check) -> None:
 
 @st.composite
 def cases(draw: DrawFn) -> SpaceCase:
-    """A random machine, a word, 20 steps and some space."""
+    """Draws a random machine and a word, for 20 steps in some space."""
     code = draw(machines(5, 3))
     symbols = parse_standard(code).symbols
     tape = draw(st.text(DIGITS[:symbols], max_size=3))
@@ -207,13 +210,13 @@ def test_random_machines(check: Check, engine: str) -> None:
     for discipline in Discipline:
 
         def right(case: SpaceCase, discipline: Discipline = discipline) -> Counterexample | None:
-            least = Space(parse_standard(case.machine), case.cells).least_bits(discipline)
+            least = MachineSpace(parse_standard(case.machine), case.cells).least_bits(discipline)
             if check.p_bits is not None and check.p_bits < least:
                 check.unknown(f"p = {check.p_bits} is below the least p of {case}, {least}")
-            wired = of(case, discipline, 0 if check.p_bits is None else check.p_bits - least)
+            wired = model_of(case, discipline, 0 if check.p_bits is None else check.p_bits - least)
             before, behind = words_of(case)
             stop = {wired.token[HALT], wired.token[OUT]}
-            asked = Asked(wired.model, wired.arithmetic, wired.tokens(before), stop, len(behind))
+            asked = Decoding(wired.model, wired.arithmetic, wired.tokens(before), stop, len(behind))
             got = list(wired.spelled(find_engine(engine)(asked).produced))
             return None if got == behind else Counterexample(expected=" ".join(behind), written=" ".join(got))
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from constructions.models.model import NOTHING, Ids, Planned
-from constructions.parts.heads.match import Pair
+from constructions.parts.heads.match import RegisterPair
 from constructions.parts.heads.match_close import match_close
 from constructions.turing.base import TuringModel
-from constructions.turing.hybrid import CELL_ZERO, Hybrid
-from constructions.turing.library import Named, find
+from constructions.turing.hybrid import CELL_ZERO, TuringHybrid
+from constructions.turing.library import NamedMachine, find
 from constructions.turing.machine import Machine, parse_standard
 from constructions.turing.rag import CHARACTERS as PROMPT_SEARCH
 from constructions.turing.simulator import simulate
@@ -95,7 +95,7 @@ def test_random_machines(check: Check, engine: str, setup: tuple[Discipline, Abo
     many = 2 if discipline is Discipline.FUSED else 1
 
     def admit(case: Case) -> None:
-        """There is no verdict if the precision asked for is too small for a case."""
+        """Raises NoVerdict if the precision asked for is too small for a case."""
         if check.p_bits is not None:
             model = about.solver_of(case)
             least = model.least_precision(case.steps, discipline)
@@ -125,7 +125,7 @@ def test_random_machines(check: Check, engine: str, setup: tuple[Discipline, Abo
 # Known runs, and scale
 
 
-def champion(about: About, named: Named) -> Case:
+def champion(about: About, named: NamedMachine) -> Case:
     """Returns the run of a champion, and a step for it to go on."""
     return about.case(str(named.machine), "", named.steps + 1, CHAMPIONS_SPACE)
 
@@ -159,13 +159,13 @@ def test_busy_beavers(check: Check, about: About) -> None:
 
 
 def counter(n: int) -> Case:
-    """n steps of a binary counter on the fewest cells with which it runs so long: m ones between two marks, log2 n or so."""
+    """Returns n steps of a binary counter on the fewest cells with which it runs so long: about log2 n ones between two marks."""
     digits = next(m for m in itertools.count(1) if 2 ** (m + 2) - m - 2 >= n)
     return COT.case(str(find("counter").machine), f"3{'1' * digits}3", n, digits + 2)
 
 
 def five_states(n: int) -> Case:
-    """n steps of the five-state champion."""
+    """Returns n steps of the five-state champion."""
     return Case(str(find("bb5").machine), "", n)
 
 
@@ -205,7 +205,7 @@ def test_at_scale(check: Check, about: About) -> None:
 
 
 @dataclass(frozen=True)
-class Marked(Hybrid):
+class Marked(TuringHybrid):
     """The hybrid RNN whose head matches two registers: 1 where a symbol is recorded, and the pointer as printed, a number of Z."""
 
     def least_precision(self, n: int, discipline: Discipline = Discipline.FUSED, printed: Ids = NOTHING) -> int:
@@ -215,9 +215,9 @@ class Marked(Hybrid):
         embedding, (linear, attention) = super().plan(n, fmt, printed | {CELL_ZERO.id}, listed)
         records = [gadget for gadget in linear.gadgets if gadget.name.startswith("record of")]
         gates = [unit.gate for gadget in records for unit in gadget.units if "key" in unit.into]
-        one, mark = as_affine(1), Pair(reg("mark"), reg("one"), reg("mark"), reg("one"))
+        one, mark = as_affine(1), RegisterPair(reg("mark"), reg("one"), reg("mark"), reg("one"))
         (head,) = attention.heads
-        pointer = Pair(reg("key"), reg(POINTER), reg(squared("key")), reg(squared("pointer")))
+        pointer = RegisterPair(reg("key"), reg(POINTER), reg(squared("key")), reg(squared("pointer")))
         marks = Gadget("1 at a record", tuple(Unit(gate, one, {"mark": 1}) for gate in gates))
         both = match_close(head.name, (mark, pointer), head.reads, self.setting(n, fmt))
         return embedding, (
@@ -276,7 +276,7 @@ PRINTS = [
 
 
 def printed_claim(printed: tuple[About, Sequence[Finding]]) -> Claim:
-    """Returns what is claimed of a model with findings put back to print."""
+    """Returns the claim about a model with findings as printed."""
     about, findings = printed
     return as_printed(about.theorem, "turing", f"Theorem {about.theorem}", about.statement, findings)
 

@@ -13,7 +13,7 @@ from constructions.turing import rag
 from constructions.turing.library import find
 from constructions.turing.machine import parse_standard
 from constructions.turing.rag import tape_search
-from constructions.turing.tape_models import START, TO_RIGHT, TaskOfAnySize
+from constructions.turing.tape_models import START, TO_RIGHT, AnyTapeTask
 from verify.automata.token_automaton import Label
 from verify.certificates.building import automaton_of
 from verify.claims.found import DOCUMENTED, REPEATED, as_documented
@@ -40,8 +40,8 @@ WORD = {TURING_RAG: SEARCH_AND_STEP, TURING_HYBRID: SAID}
 
 
 @cache
-def due(subject: Subject, label: Label) -> Answer | None:
-    """Returns what should be said there."""
+def due_answer(subject: Subject, label: Label) -> Answer | None:
+    """Returns the answer that the definition gives at a state, None if no word is due there."""
     return subject.dossier.definition(subject, label)
 
 
@@ -54,10 +54,10 @@ def as_the_machine(told: Told, case: Case) -> Counterexample | None:
     prompt = model.prompt(case.steps)
     words = [*prompt, *model.expected(case.steps)]
     subject = told.subject(case.steps, machine=case.machine, tape=case.tape)
-    read, task = Input(tokens_of(words), FAMILIES), TaskOfAnySize(machine, case.steps, case.tape)
+    read, task = Input(tokens_of(words), FAMILIES), AnyTapeTask(machine, case.steps, case.tape)
     states = states_of(automaton_of(subject), read.tokens[:-1])
     for k in range(len(prompt), len(words)):
-        answer, right = due(subject, states[k - 1].label), read.tokens[k]
+        answer, right = due_answer(subject, states[k - 1].label), read.tokens[k]
         if answer is None:
             answer, right = found(task, states[k - 1].label), tokens_of(retrieve(words[:k]))[0]
         if not right == (said := read.spoken(answer, k)) == read.tokens[k]:
@@ -110,7 +110,7 @@ FINDS = (
     "and after short ones Python's `re` does."
 )
 CELLS = (-1, 1, 11)
-SMALL, SEARCH = TaskOfAnySize(find("bb2").machine, STEPS, ""), tape_search(frozenset())
+SMALL, SEARCH = AnyTapeTask(find("bb2").machine, STEPS, ""), tape_search(frozenset())
 
 
 def as_found(words: Sequence[str], search: Sequence[str], label: Label) -> Counterexample | None:
@@ -129,7 +129,7 @@ def cells_as_found(records: tuple[tuple[int, int], ...]) -> Counterexample | Non
 
 def places_as_found(word: str) -> Counterexample | None:
     """Returns the search for each place of a word, and for the one after it."""
-    places = rag.families(TaskOfAnySize(SMALL.machine, STEPS, word))[-1]
+    places = rag.families(AnyTapeTask(SMALL.machine, STEPS, word))[-1]
     searches = ([places.text(i)] for i in range(len(places)))
     return next(filter(None, (as_found([START, *word], search, Label(COPY, number=3)) for search in searches)), None)
 
@@ -187,7 +187,7 @@ RUN = (
 
 
 def run_of(told: Told) -> Claim:
-    """Returns what is claimed of the words of one model."""
+    """Returns the claim about the words of one model."""
     found = ", if searches find what is defined" if told is TURING_RAG else ""
     text = RUN.format(found=found, machines=", ".join(FOLLOWED))
     return told.claim("run", f"Turing machines, {told.model}: {text}")

@@ -18,7 +18,7 @@ from verify.runs.turing_runs import COT, HYBRID, MODELS, RAG, About
 
 
 def size_claim(about: About) -> Claim:
-    """Numbers of state, parameters, and what does not grow."""
+    """Returns the claim on numbers of state, on parameters, and on what does not grow."""
     state, (fixed, each) = about.state_numbers, about.parameters
     parameters = f"{fixed:,} + {each}·B·k parameters; no matrix"
     if about.in_space:
@@ -31,14 +31,14 @@ def size_claim(about: About) -> Claim:
 
 @claims("about", MODELS, size_claim)
 def test_size(check: Check, about: About) -> None:
-    def built(size: Size) -> tuple[Wired, Wired]:
+    def wired_pair(size: Size) -> tuple[Wired, Wired]:
         """Returns the model of this size, and the smallest one for the machine."""
         steps, cells, cell = (10**6, size.steps, 1) if about.in_space else (size.steps, None, None)
         large, small = about.solver(size.machine, cells=cells), about.solver(size.machine, "1", cell)
         return large.build(steps), small.build(1)
 
     def as_small(size: Size) -> Counterexample | None:
-        (large, small), (fixed, each) = built(size), about.parameters
+        (large, small), (fixed, each) = wired_pair(size), about.parameters
         parameters = fixed + each * size.states * size.symbols
         cost = Cost(about.of_class, lambda heads: len(heads) == about.blocks, exactly(about.state_numbers), parameters)
         if about.in_space and large.model.words.shape != small.model.words.shape:
@@ -61,7 +61,7 @@ CHAMPION = "bb5"
 
 
 def cost_claim(about: About) -> Claim:
-    """Tokens and bits."""
+    """Returns the claim on tokens for each step, and on bits."""
     tokens, (slope, rest) = COSTS[about]
     text = f"{tokens} tokens a step, and O(log n) bits: at most {slope}·(1 + log2 n) + {rest}, of {CHAMPION}."
     return about.claim("cost", text)

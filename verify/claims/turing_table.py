@@ -9,7 +9,7 @@ from constructions.turing import cot
 from constructions.turing.configurations import BAR, NEVER, OUT, RUN, START, Code
 from constructions.turing.library import find
 from constructions.turing.machine import DIGITS, LETTERS, RIGHT, Machine, parse_standard
-from constructions.turing.tape_models import ENTERS, STATE, WRITES, Task, table
+from constructions.turing.tape_models import ENTERS, STATE, WRITES, TapeTask, table
 from constructions.wiring.affine import Affine, reg
 from verify.claims.models import TURING_COT
 from verify.dossiers.dossier import ENDLESS, FEW, LEAST, Subject
@@ -26,7 +26,7 @@ PHASES = (WRITES, ENTERS, STATE)  # where a symbol, a state, a direction is writ
 
 def by_rule(machine: Machine) -> Counterexample | None:
     """Returns whether the units of 5.4 and 5.8 add what each rule says, for each state and symbol."""
-    gadget = table(Task(machine, STEPS, ""), reg("key"))
+    gadget = table(TapeTask(machine, STEPS, ""), reg("key"))
     units = [(unit.gate, [coefficient(unit.up, phase) for phase in PHASES]) for unit in gadget.units]
     summands = [(int(gate.constant), coefficient(gate, "key"), up) for gate, up in units]
     for key, (letter, symbol) in enumerate(itertools.product(machine.states, range(machine.symbols))):
@@ -137,7 +137,7 @@ def states_of(code: str) -> int:
 
 
 def turn_later(machine: Machine, left: str, cell: str, right: str) -> str:
-    """Returns the cell one turn later; "" for what is no cell, nor `|` or `:`."""
+    """Returns the cell one turn later; "" for a word that is no cell, `|` or `:`."""
     if cell in (BAR, RUN):
         return BAR
     if cell == START:

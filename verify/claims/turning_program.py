@@ -15,7 +15,7 @@ from verify.certificates.above import ALONE
 from verify.claims.models import TURING_COT
 from verify.claims.run_invariants import QUEUE
 from verify.claims.standard import PRECISION, SOUND, answered
-from verify.claims.turing_program import FOLLOWED, due
+from verify.claims.turing_program import FOLLOWED, due_answer
 from verify.dossiers.dossier import Subject
 from verify.dossiers.turing.lemmas.turning import theory
 from verify.dossiers.turing.models import every_cells
@@ -53,7 +53,7 @@ def as_the_machine(case: SpaceCase) -> Counterexample | None:
     subject = TURING_COT.subject(case.steps, machine=case.machine, tape=case.tape, cells=case.cells)
     read = Input(digits_of(machine, [*prompt, *written]), FAMILIES)
     for k, word in enumerate(written, start=len(prompt)):
-        answer = due(subject, Label(read.tokens[k - 1][0]))  # states of one word or kind have one definition
+        answer = due_answer(subject, Label(read.tokens[k - 1][0]))  # states of one word or kind have one definition
         said = None if answer is None else read.spoken(answer, k)
         if said != read.tokens[k]:
             return Counterexample(position=k + 1, expected=word, due=str(said))

@@ -25,8 +25,7 @@ from constructions.wiring.wire import BlockPlan, Embedding
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline, Format, fixed_point
 from verify.automata.token_automaton import Label, TokenAutomaton
-from verify.rounding.model import Model as ExactModel
-from verify.rounding.model import planned
+from verify.rounding.model import ExactModel, planned
 
 LEAST = 4  # the first n that the rules of the checker cover
 FEW = 5  # numbers that are listed where only their rows' powers are asked for
@@ -68,7 +67,7 @@ def pieces(wired: Wired, text: str, prompt: Sequence[int], answer: Iterable[int]
 
 
 @dataclass(frozen=True)
-class Trial:
+class DefinitionTrial:
     """How many prompts a program was asked, beside an oracle of its own; and where they differ, in words, "" if nowhere.
 
     largest_n: of a prompt. longest: the most tokens of one. left_out: prompts that the program's file says are none.
@@ -88,7 +87,7 @@ class Lemmas(Protocol):
     def lemmas(self) -> Sequence[str]:
         """Their names."""
 
-    def behind(self, lemmas: Iterable[str]) -> Sequence[str]:
+    def closure(self, lemmas: Iterable[str]) -> Sequence[str]:
         """Returns these lemmas, and those that they rest on."""
 
     def doubt(self, lemma: str) -> str:
@@ -233,7 +232,7 @@ class Dossier:
         return self.answer(subject)
 
     def is_defined(self, subject: Subject) -> bool:
-        """True if a definition is written, with what is as printed."""
+        """Returns whether a definition exists, also of what is as printed."""
         return self.has_definition and (self.defines_prints or not subject.printed)
 
     def compared_texts(self, subject: Subject, automaton: TokenAutomaton) -> TokenAutomaton:
@@ -252,7 +251,7 @@ class Dossier:
     # Inputs and what is right
 
     def prompts(self, subject: Subject, rng: random.Random) -> Iterable[Sequence[str]]:
-        """Hard inputs of one n, as words: the extreme ones, then others that are drawn, without end or until there are no more."""
+        """Yields hard inputs of one n, as words: the extreme ones, then drawn ones, perhaps without end."""
         return ()
 
     def small_prompts(self, subject: Subject) -> Iterable[Sequence[str]]:
@@ -264,7 +263,7 @@ class Dossier:
         raise NotImplementedError
 
     def hard_inputs(self, subject: Subject, wired: Wired, count: int, rng: random.Random) -> Iterable[HardInput]:
-        """Hard inputs as tokens; some may be equal. count: how many different ones are wanted."""
+        """Yields hard inputs as tokens; some may be equal. count: how many different ones are wanted."""
         return (one for words in self.prompts(subject, rng) for one in self._ask(subject, wired, words))
 
     def extreme_inputs(self, subject: Subject, wired: Wired) -> Iterable[HardInput]:
@@ -278,7 +277,7 @@ class Dossier:
         return ([*self._ask(subject, wired, words)] for words in self.small_prompts(subject))
 
     def questions(self, subject: Subject) -> Iterable[tuple[Sequence[str], str]]:
-        """Short prompts, each with the one word that must follow, of which a program is asked."""
+        """Yields short prompts to ask a program, each with the one word that must follow."""
         return ((words, self.oracle(subject, words)[0]) for words in self.small_prompts(subject))
 
     @property
@@ -297,7 +296,7 @@ class Dossier:
         """
         return ""
 
-    def trial(self, subject: Subject) -> Trial | None:
+    def trial(self, subject: Subject) -> DefinitionTrial | None:
         """Returns the definition beside an oracle, on prompts of a few n; None where a claim of the ledger compares them."""
         return None
 

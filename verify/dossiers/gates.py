@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 
 from circuits.builder import constants
-from circuits.circuit import Gate, Kind
+from circuits.circuit import Gate, GateKind
 from circuits.lanes import number_bits, number_quanta
 from circuits.plan import Plan
 from circuits.runs import embed as read_by_rnn
@@ -40,14 +40,14 @@ from precision.format import Discipline
 from verify.algebra.domains import Refuted, Undecided
 from verify.automata.token_automaton import TokenAutomaton
 from verify.dossiers.shape import check_table, free_of
-from verify.rounding.model import Model
-from verify.rounding.positions import Array, Column, Machine, embedded, known, rows_of_words
+from verify.rounding.model import ExactModel
+from verify.rounding.positions import Array, RangeOperators, Ranges, embedded, known, rows_of_words
 
 OPERANDS, OUTPUTS = 2, 3  # blocks, from 0
-COMPUTED = (Kind.AND, Kind.XOR, Kind.ONE)
-KINDS = {"is_and": Kind.AND, "is_xor": Kind.XOR, "is_one": Kind.ONE}
+COMPUTED = (GateKind.AND, GateKind.XOR, GateKind.ONE)
+KINDS = {"is_and": GateKind.AND, "is_xor": GateKind.XOR, "is_one": GateKind.ONE}
 DISTANCES = {"a": "left", "b": "right"}  # the registers that say how far back an operand stands
-NOTHING: Mapping[str, Column] = MappingProxyType({})
+NOTHING: Mapping[str, Ranges] = MappingProxyType({})
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +55,7 @@ class Gates:
     """A circuit's plan, and the exact layers that are held against it."""
 
     plan: Plan
-    model: Model
+    model: ExactModel
     automaton: TokenAutomaton
 
     def check(self) -> int:
@@ -68,8 +68,8 @@ class Gates:
     # The machine
 
     @cached_property
-    def machine(self) -> Machine:
-        return Machine(self.model.arithmetic.format, len(self.places))
+    def machine(self) -> RangeOperators:
+        return RangeOperators(self.model.arithmetic.format, len(self.places))
 
     @cached_property
     def places(self) -> Array:
@@ -85,10 +85,6 @@ class Gates:
     def next_gate(self) -> Array:
         """The gate that is next at each position, C for a word, −1 in the prompt."""
         return np.where(self.step < 0, -1, (self.places - self.plan.prompt) % self.plan.turn)
-
-    def token_of(self, gate: Array | int, step: Array) -> Array:
-        """Returns the position of a gate's token."""
-        return self.plan.prompt + step * self.plan.turn + gate + 1
 
     def register(self, name: str) -> int:
         """Returns its coordinate."""
@@ -112,7 +108,7 @@ class Gates:
         return frozenset(i for row in self.words for i in row)
 
     @cached_property
-    def stream(self) -> Sequence[Column]:
+    def stream(self) -> Sequence[Ranges]:
         """The registers at block 3, of any circuit of the shape."""
         stream = self._after_two_blocks(self.automaton)
         for free in free_of(self.plan):
@@ -121,12 +117,12 @@ class Gates:
         return stream
 
     @cached_property
-    def before(self) -> Sequence[Column]:
+    def before(self) -> Sequence[Ranges]:
         """`stream` without the token's own registers, as `_require_form` shows that they do not matter."""
         nothing = known(np.zeros(len(self.places), object))
         return [nothing if i in self.token_registers else column for i, column in enumerate(self.stream)]
 
-    def _after_two_blocks(self, automaton: TokenAutomaton) -> list[Column]:
+    def _after_two_blocks(self, automaton: TokenAutomaton) -> list[Ranges]:
         stream = embedded(self.model, automaton, self.model.arithmetic.format)
         for number, layer in enumerate(self.model.layers[:OPERANDS]):
             values = [
@@ -139,7 +135,7 @@ class Gates:
         return stream
 
     @cached_property
-    def heads(self) -> Sequence[Sequence[tuple[HeadRows, tuple[str, ...], Array, list[Column]]]]:
+    def heads(self) -> Sequence[Sequence[tuple[HeadRows, tuple[str, ...], Array, list[Ranges]]]]:
         """Returns for each head of blocks 3 and 4 the registers that it writes, where it looks, and bounds of what it reads.
 
         Where an operand's head looks is another question, see `_require_operand`: between its bounds, anywhere.
@@ -250,10 +246,10 @@ class Gates:
                 looked += self._require_operand(h, names[0], values[0])
             elif names[0] != "low":
                 word = np.where(self.step < plan.prompt, self.step + 1, plan.prompt + self.step * plan.turn)
-                self._require(first == word, self._is(Kind.INPUT), "the step's word")
-                looked += int(self._is(Kind.INPUT).sum())
+                self._require(first == word, self._is(GateKind.INPUT), "the step's word")
+                looked += int(self._is(GateKind.INPUT).sum())
         for s, first, value in self._backs():
-            reach = np.where(self._is(Kind.INPUT), np.where(self._bit < plan.digits, self._bit - 1, -1), -2)
+            reach = np.where(self._is(GateKind.INPUT), np.where(self._bit < plan.digits, self._bit - 1, -1), -2)
             signs = np.isin(self.next_gate, [plan.sign_gate(i) for i in range(len(plan.outputs))])
             reach = np.where(signs, plan.digits, reach)
             self._require(first == self.places - s, reach >= s, f"the value {s} tokens back")
@@ -266,14 +262,14 @@ class Gates:
             looked += int((self.next_gate == plan.gates).sum())
         return looked
 
-    def _require_operand(self, h: int, name: str, value: Column) -> int:
+    def _require_operand(self, h: int, name: str, value: Ranges) -> int:
         """Requires that a head looks at the operand, whichever gate before the next one that is; returns how many it may look at.
 
         What is looked for is a sum of registers, so between two distances it changes as it does at these.
         """
         circuit, turn, b = self.plan.rnn.step.circuit, self.plan.turn, self.next_gate
-        following = [circuit.next_state[gate.left] if gate.kind is Kind.STATE else 0 for gate in circuit.gates]
-        state = self._is(Kind.STATE) & (name == "a")
+        following = [circuit.next_state[gate.left] if gate.kind is GateKind.STATE else 0 for gate in circuit.gates]
+        state = self._is(GateKind.STATE) & (name == "a")
         start = state & (self.step == 0)
         self._require((value.low == 0) & (value.high == 0), start, f"the operand {name}, at the start")
         back = turn - 1 + b - np.array([*following, 0, 0])[b]  # how far before the gate that the bit becomes stands
@@ -307,16 +303,16 @@ class Gates:
             for name, value in rows.items():
                 says = {"left": b - left - 1, "right": b - right - 1, "initial": 0}
                 value.append(KINDS[name] is kind if name in KINDS else says[name])
-            if kind is Kind.STATE:
+            if kind is GateKind.STATE:
                 rows["initial"][-1] = circuit.initial[left]
         for name, row in rows.items():
             column = stream[self.register(name)]
-            told = self._is(Kind.AND, Kind.XOR) if name in DISTANCES.values() else after
+            told = self._is(GateKind.AND, GateKind.XOR) if name in DISTANCES.values() else after
             wanted = np.array([*map(int, row), 0, 0], object)[self.next_gate] << self.machine.fraction
             self._require((column.low == wanted) & (column.high == wanted), told, f"the register {name} of a gate")
         check_table(self.plan, self.machine.format)
 
-    def _backs(self) -> Iterator[tuple[int, Array, Column]]:
+    def _backs(self) -> Iterator[tuple[int, Array, Ranges]]:
         """Yields the heads that read values some tokens back: how many, where, and what. Raises Undecided if one is missing."""
         found = {}
         for head, names, first, values in self.heads[0]:
@@ -330,7 +326,7 @@ class Gates:
             raise Undecided("block 3", "not each value some tokens back is read")
         yield from ((s, *item) for s, item in found.items())
 
-    def _outputs(self) -> dict[str, tuple[Array, list[Column]]]:
+    def _outputs(self) -> dict[str, tuple[Array, list[Ranges]]]:
         """Returns the heads of block 4 by the output that they read."""
         found = {}
         for head, names, first, values in self.heads[1]:
@@ -358,8 +354,8 @@ class Gates:
     def _gate(self) -> Sequence[Gate | None]:
         return [*self.plan.rnn.step.circuit.gates, None]
 
-    def _is(self, *kinds: Kind) -> Array:
-        """True at the positions whose next gate is one of these."""
+    def _is(self, *kinds: GateKind) -> Array:
+        """Returns an array, true at the positions whose next gate is of one of these kinds."""
         table = np.array([gate is not None and gate.kind in kinds for gate in self._gate] + [False])
         return table[self.next_gate]
 
@@ -367,12 +363,12 @@ class Gates:
     def _bit(self) -> Array:
         """Returns which bit of its number the next gate is, from 0, where it is of an input."""
         p = self.plan.digits + 1
-        table = [gate.left % p if gate is not None and gate.kind is Kind.INPUT else 0 for gate in self._gate]
+        table = [gate.left % p if gate is not None and gate.kind is GateKind.INPUT else 0 for gate in self._gate]
         return np.array([*table, 0])[self.next_gate]
 
     def _registers(
-        self, own: Mapping[str, Column], outputs: Mapping[str, Column], table: Mapping[str, Column] = NOTHING
-    ) -> list[Column]:
+        self, own: Mapping[str, Ranges], outputs: Mapping[str, Ranges], table: Mapping[str, Ranges] = NOTHING
+    ) -> list[Ranges]:
         """Returns the registers after block 4, where some heads read these numbers, the others what they may.
 
         own, outputs: by the registers that heads of blocks 3 and 4 write; `low s` is of the value s tokens back. table: what
@@ -387,7 +383,7 @@ class Gates:
         for name, column in table.items():
             stream[self.register(name)] = column
         for number, given in ((OPERANDS, own), (OUTPUTS, outputs)):
-            layer, values = self.model.layers[number], list[Column]()
+            layer, values = self.model.layers[number], list[Ranges]()
             for _, names, _, read in self.heads[number - OPERANDS]:
                 keys = [f"low {next(lows)}"] if names == ("low",) else names
                 values += [given.get(key, column) for key, column in zip(keys, read, strict=True)]
@@ -395,7 +391,7 @@ class Gates:
             stream = self.machine.fed(stream, layer.feed_forward if number == OPERANDS else last, f"block {number + 1}")
         return stream
 
-    def _tokens(self, stream: Sequence[Column], asked: Array) -> Array:
+    def _tokens(self, stream: Sequence[Ranges], asked: Array) -> Array:
         """Returns the token that is written where asked, the first with the largest logit. Raises Undecided for one not known."""
         best, token = np.zeros(len(self.places), object), np.zeros(len(self.places), np.int64)
         for word, row in enumerate(self.words):
@@ -409,15 +405,15 @@ class Gates:
             best, token = np.where(ahead, logit.low, best), np.where(ahead, word, token)
         return token
 
-    def _constant(self, number: int) -> Column:
+    def _constant(self, number: int) -> Ranges:
         return known(np.full(len(self.places), number << self.machine.fraction, object))
 
     def _values(self) -> int:
         """Looks at each gate but inputs, for both values of its operands; as AND, XOR and 1, and of either start."""
-        looked, state = 0, self._is(Kind.STATE)
+        looked, state = 0, self._is(GateKind.STATE)
         start = state & (self.step == 0)
         for a, b, (kind, initial) in itertools.product((0, 1), (0, 1), zip(COMPUTED, (0, 1, 0), strict=True)):
-            value = {Kind.AND: a & b, Kind.XOR: a ^ b, Kind.ONE: 1}[kind]
+            value = {GateKind.AND: a & b, GateKind.XOR: a ^ b, GateKind.ONE: 1}[kind]
             wanted = np.where(start, initial, np.where(state, a, value))
             asked = self._computed | (state & ~(start & (a == 1)))  # at the start, a is 0
             table = {
@@ -434,10 +430,10 @@ class Gates:
 
     def _bits(self) -> int:
         """Looks at each bit of an input, for every word."""
-        plan, asked, looked = self.plan, self._is(Kind.INPUT), 0
+        plan, asked, looked = self.plan, self._is(GateKind.INPUT), 0
         p, steps = plan.digits + 1, int(self.step.max()) + 1
         number = np.array(
-            [gate.left // p if gate is not None and gate.kind is Kind.INPUT else 0 for gate in self._gate] + [0]
+            [gate.left // p if gate is not None and gate.kind is GateKind.INPUT else 0 for gate in self._gate] + [0]
         )
         which = number[self.next_gate]
         for word, row in enumerate(self.words):
@@ -455,7 +451,7 @@ class Gates:
                 digits = bits[of_step, which, np.maximum(self._bit - 1 - s, 0)].astype(object)
                 mine = digits << self.machine.fraction + s + 1
                 low, high = np.where(read, mine, column.low), np.where(read, mine, column.high)
-                own[f"low {s}"] = Column(low, high, 0, min(column.grid, self.machine.fraction))
+                own[f"low {s}"] = Ranges(low, high, 0, min(column.grid, self.machine.fraction))
             wanted = bits[of_step, which, self._bit]
             stream = self._registers(own, {})
             self._require(
@@ -464,7 +460,7 @@ class Gates:
             looked += int(asked.sum())
         return looked
 
-    def _word(self, quanta: int) -> Column:
+    def _word(self, quanta: int) -> Ranges:
         return known(np.full(len(self.places), int(quanta), object))
 
     def _words(self) -> int:
@@ -487,6 +483,6 @@ class Gates:
         return looked
 
 
-def check_gates(plan: Plan, model: Model, automaton: TokenAutomaton) -> int:
+def check_gates(plan: Plan, model: ExactModel, automaton: TokenAutomaton) -> int:
     """Returns how many values were looked at, where the weights write the circuit's tokens. Raises Refuted or Undecided."""
     return Gates(plan, model, automaton).check()

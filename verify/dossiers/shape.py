@@ -16,7 +16,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from circuits.circuit import Gate, Kind
+from circuits.circuit import Gate, GateKind
 from circuits.plan import Plan
 from circuits.simulation import plan_of
 from constructions.wiring.affine import Affine, Number, as_affine, reg
@@ -75,7 +75,9 @@ class AnyCircuit(Plan):
 def generalize(plan: Plan) -> AnyCircuit:
     """Returns the plan of any circuit of a plan's shape."""
     step = plan.rnn.step
-    gates = [gate if gate.kind in (Kind.STATE, Kind.INPUT) else Gate(Kind.ONE) for gate in step.circuit.gates]
+    gates = [
+        gate if gate.kind in (GateKind.STATE, GateKind.INPUT) else Gate(GateKind.ONE) for gate in step.circuit.gates
+    ]
     circuit = replace(step.circuit, gates=tuple(gates))
     rnn = replace(plan.rnn, step=replace(step, circuit=circuit))
     return AnyCircuit(rnn, plan.prompt, plan.words, plan.results, plan)

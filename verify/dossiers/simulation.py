@@ -28,9 +28,8 @@ from verify.dossiers.dossier import FEW, Subject
 from verify.dossiers.gates import check_gates
 from verify.dossiers.shape import free_of
 from verify.dossiers.solved import SolvedDossier
-from verify.inputs.step_circuits import Drawn, draw_rnn
-from verify.rounding.model import Model as ExactModel
-from verify.rounding.model import describe_numbers, planned
+from verify.inputs.step_circuits import DrawnSizes, draw_rnn
+from verify.rounding.model import ExactModel, describe_numbers, planned
 from verify.rounding.rows import exact
 
 if TYPE_CHECKING:
@@ -46,7 +45,7 @@ def load(name: str) -> Rnn:
     A drawn one is called `drawn LATCHES GATES [SEED]`.
     """
     if name.startswith("drawn "):
-        return draw_rnn(Drawn(*map(int, name.split()[1:])))
+        return draw_rnn(DrawnSizes(*map(int, name.split()[1:])))
     return simulation_models()[name].load(None, 1) if name in simulation_models() else load_file(name, None, None, None)
 
 
@@ -170,10 +169,10 @@ def certify(
 
 def require_run(theory: Theory) -> None:
     """Raises Undecided unless a solver shows that a run is right if each of its tokens is."""
-    from verify.induction.along import shown
+    from verify.induction.along import check_along_runs
 
     doubts = (doubt for name in theory.lemmas if (doubt := theory.doubt(name)))
-    if doubt := shown(theory, theory.lemmas).doubt or next(doubts, ""):
+    if doubt := check_along_runs(theory, theory.lemmas).doubt or next(doubts, ""):
         raise Undecided("the run", doubt)
 
 

@@ -13,7 +13,7 @@ from constructions.wiring.wired import Wired
 from precision.format import Discipline
 from verify.certificates.ideal import decode
 from verify.dossiers.dossier import ENDLESS, FEW, LEAST, About, Dossier, HardInput, Subject, pieces
-from verify.rounding.model import Model as ExactModel
+from verify.rounding.model import ExactModel
 
 TRIES = 20  # drawn for each input that is wanted: at small n there are few different ones
 LONGEST = 2000  # tokens of an input with its answer
@@ -64,7 +64,7 @@ class SolvedDossier(Dossier):
         raise NotImplementedError
 
     def tried(self, subject: Subject) -> Iterable[Any]:
-        """Inputs of which runs are tried."""
+        """Yields the inputs whose runs are tried."""
         raise NotImplementedError
 
     def extreme(self, subject: Subject) -> Iterable[tuple[str, Any]]:
@@ -79,7 +79,7 @@ class SolvedDossier(Dossier):
         return ()
 
     def reads(self, given: Any) -> bool:
-        """True if the model is wired for inputs of this kind."""
+        """Returns whether the model is wired for inputs of this kind."""
         return True
 
     def has_one_answer(self, subject: Subject, given: Any) -> bool:

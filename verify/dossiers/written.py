@@ -38,7 +38,7 @@ from precision.format import Format, fixed_point
 from verify.automata.program_texts import text_automaton
 from verify.automata.token_automaton import Label, TokenAutomaton
 from verify.certificates.ideal import decode
-from verify.dossiers.dossier import ENDLESS, FEW, LEAST, Dossier, HardInput, Subject, Trial
+from verify.dossiers.dossier import ENDLESS, FEW, LEAST, DefinitionTrial, Dossier, HardInput, Subject
 
 MOST_PROMPTS = 2000  # of a trial against the oracle: every short prompt, up to so many
 TRIAL_N = 4
@@ -176,7 +176,7 @@ class ProgramDossier(Dossier):
         origin = origin_of_terms(compiler, terms) if terms else origin_of_place(compiler, place)
         return origin.text(Path(self.file.partition(".py:")[0].removesuffix(".py")).name + ".py")
 
-    def trial(self, subject: Subject) -> Trial | None:
+    def trial(self, subject: Subject) -> DefinitionTrial | None:
         program, rng = self.written, random.Random(0)
         small = [*itertools.islice(every_prompt(program, TRIAL_N), MOST_PROMPTS)]
         longer = DRAWN * (
@@ -197,7 +197,7 @@ class ProgramDossier(Dossier):
         for n, of_n in prompts.items():
             of_n += extreme_prompts(program, n, longest_extreme)
             of_n += equal_prompts(program, n, longest_drawn)
-        trial = Trial(0, "", 0)
+        trial = DefinitionTrial(0, "", 0)
         for n, of_n in sorted(prompts.items()):
             written = 0  # words of chains of thought
             for prompt in map(list, dict.fromkeys(map(tuple, of_n))):
@@ -264,7 +264,7 @@ def said(
     while len(words) < limit:
         tokens = [(word, 0) if not word.isdecimal() else ("", int(word)) for word in words]
         text = replace(text, tokens=tokens)  # whose values are known as far as it went before
-        word = text.said(answer, len(tokens))
+        word = text.word_at(answer, len(tokens))
         produced.append(word)
         words.append(word)
         if word == END_SEARCH:

@@ -37,7 +37,17 @@ from verify.framework.claim import (
     why_not_from,
 )
 from verify.framework.options import Options
-from verify.framework.predicates import Predicate, Refuted, Seen, Size, Span, Undecided, has_hash, judge_case, readable
+from verify.framework.predicates import (
+    CaseCount,
+    NoVerdict,
+    Predicate,
+    Size,
+    Span,
+    WitnessFound,
+    has_hash,
+    judge_case,
+    readable,
+)
 from verify.framework.proofs import check as check_proof
 from verify.framework.proofs import digest, sentence_of
 from verify.trusted import sat
@@ -197,15 +207,15 @@ class Check:
         A few of its intervals are certified anew. A document that is not of these weights leaves the claim undecided; weights that
         are refused, or are others for an int than for the symbol, are the witness.
         """
-        from verify.framework.weights import Kept, sizes_of
+        from verify.framework.weights import StoredDocument, sizes_of
 
         if self.until is not None:
             return
         self.within(*subject.dossier.scope)
-        document = Kept(subject, about, self.seed, self.shared.built)
+        document = StoredDocument(subject, about, self.seed, self.shared.built)
         text = f"{range}; {document.name}{', accepted by the small checker' * document.accepted}"
         if self._begin(text):
-            seen = Seen(document.build, None, self.tick, None)
+            seen = CaseCount(document.build, None, self.tick, None)
             for case in document.built:
                 if (counterexample := seen.judge(case)) is not None:
                     evidence = Stored(
@@ -244,14 +254,14 @@ class Check:
         return theorem
 
     def _certify(self, about: About, subjects: Iterable[Subject], range: str, precision: str) -> None:
-        from verify.framework.weights import Weights, sizes_of
+        from verify.framework.weights import Certifier, sizes_of
 
         def limited() -> Iterator[Subject]:
             for subject in subjects:
                 yield subject
                 self.within(*subject.dossier.scope)
 
-        weights = Weights(about)
+        weights = Certifier(about)
         self._walk(
             Certified,
             limited(),
@@ -291,7 +301,7 @@ class Check:
             try:
                 sat.check_equal(result.gates, result.pairs, result.proof)
             except sat.Rejected as error:
-                raise Undecided(
+                raise NoVerdict(
                     f"the proof that two circuits are equal does not go through: {case}: {error}"
                 ) from error
             proofs += 1
@@ -310,20 +320,20 @@ class Check:
 
         lemmas: only these and those that they rest on.
         """
-        lemma_names = set(theory.behind(lemmas or theory.lemmas)) & set(theory.lemmas)
+        lemma_names = set(theory.closure(lemmas or theory.lemmas)) & set(theory.lemmas)
         digest = theory.digest(lemma_names)
         is_known = digest in self.shared.followed
 
         def consistent() -> Iterator[str]:
-            from verify.induction.along import shown
+            from verify.induction.along import check_along_runs
 
-            if not is_known and (doubt := shown(theory, sorted(lemma_names)).doubt):
-                raise Undecided(f"what lemmas use may contradict itself: {doubt}")
+            if not is_known and (doubt := check_along_runs(theory, sorted(lemma_names)).doubt):
+                raise NoVerdict(f"what lemmas use may contradict itself: {doubt}")
             yield from (name for name in theory.lemmas if name in lemma_names)
 
         def refuted(lemma: str) -> Counterexample | None:
             if not is_known and (doubt := theory.doubt(lemma)):
-                raise Undecided(f"{lemma} is not seen to follow from what it uses: {doubt}")
+                raise NoVerdict(f"{lemma} is not seen to follow from what it uses: {doubt}")
             return None
 
         text = f"{range}; the axioms, and what each lemma uses, have a model over all integers, by z3"
@@ -356,7 +366,7 @@ class Check:
             return
         from verify.framework.sampling import TimeIsOver, draw, search
 
-        seen = Seen(predicate, size, self.tick, self.until)
+        seen = CaseCount(predicate, size, self.tick, self.until)
         seed = zlib.crc32(f"{self.seed} {self.claim.id} {range}".encode())
         if ahead is not None and self.until is None:
             ahead.foresee(draw(strategy, max_examples, seed))
@@ -394,7 +404,7 @@ class Check:
             return
         if self.until is not None:
             return
-        seen = Seen(predicate, size, self.tick, self.until)
+        seen = CaseCount(predicate, size, self.tick, self.until)
         below: tuple[T, Counterexample] | None = None
         for case in cases:
             counterexample = seen.judge(case)
@@ -407,7 +417,7 @@ class Check:
             if below is None and size(case) == n_from - 1:
                 below = case, counterexample
         if below is None:
-            raise Undecided(f"nothing fails at n = {n_from - 1}: {range}")
+            raise NoVerdict(f"nothing fails at n = {n_from - 1}: {range}")
         failing, counterexample = below
         shown = {"case": store(failing, predicate), "shows": _readable(counterexample)}
         self._evidence.append(
@@ -443,10 +453,10 @@ class Check:
             try:
                 check_proof(theorem, proof)
             except Rejected as error:
-                raise Undecided(f"the proof does not go through: {by}: {sentence_of(theorem)}: {error}") from error
+                raise NoVerdict(f"the proof does not go through: {by}: {sentence_of(theorem)}: {error}") from error
             objects.append({"theorem": theorem, "proof": proof})
         if not objects:
-            raise Undecided(f"no theorem at all: {range}")
+            raise NoVerdict(f"no theorem at all: {range}")
         self.proofs[range] = objects
         first = sentence_of(objects[0]["theorem"])
         self._evidence.append(Proved(range, precision, by, first, len(objects), digest(objects), limit))
@@ -461,10 +471,10 @@ class Check:
         refused = 0
         for case in wrong:
             if judge_case(predicate, case) is None:
-                raise Undecided(f"what is wrong is accepted: {range}: {readable(case)}")
+                raise NoVerdict(f"what is wrong is accepted: {range}: {readable(case)}")
             refused += 1
         if not refused:
-            raise Undecided(f"no case at all: {range}")
+            raise NoVerdict(f"no case at all: {range}")
         self._note(f"refused, as it should be: {refused:,} {'case' if refused == 1 else 'cases'} of {range}")
 
     def measured(
@@ -484,7 +494,7 @@ class Check:
         if not self._begin(range) or self.until is not None:
             return
         if not values:
-            raise Undecided(f"no number at all: {range}")
+            raise NoVerdict(f"no number at all: {range}")
         spread = f"{text(min(values))} … {text(max(values))}"
         told = (text(median(values)), spread, len(values), command, settings)
         self._evidence.append(Measured(range, "", *told, sizes=((size, size),)))
@@ -500,8 +510,8 @@ class Check:
             self._evidence.append(Assumed(assumption, ""))
 
     def unknown(self, reason: str) -> NoReturn:
-        """Raises Undecided: nobody has decided this claim here."""
-        raise Undecided(reason)
+        """Raises NoVerdict: nobody has decided this claim here."""
+        raise NoVerdict(reason)
 
     def within(self, *scope: str) -> None:
         """Says what the claim's cases are limited to, each in words of its statement. Without them the claim cannot hold."""
@@ -512,7 +522,7 @@ class Check:
         pytest.skip(reason)
 
     def row(self, seconds: float, note: str = "") -> Row:
-        """Returns what is known at the end. note: why the test ended early, if it did for another reason than a witness."""
+        """Returns the row of the ledger. note: why the test ended early, if not for a witness."""
         if self.witness is not None:
             verdict = Verdict.REFUTED
         elif not note and is_measured(self.evidence):
@@ -552,7 +562,7 @@ class Check:
             return
         if self.until is not None:
             return
-        seen = Seen(predicate, size, self.tick, self.until, span)
+        seen = CaseCount(predicate, size, self.tick, self.until, span)
         different: set[object] = set()
         covered = 0
         for case in cases:
@@ -564,11 +574,11 @@ class Check:
                 self._refute(evidence, case, counterexample, predicate)
             covered += 1 if inputs is None else inputs(case)
         if not seen.cases:
-            raise Undecided(f"no case at all: {range}")
+            raise NoVerdict(f"no case at all: {range}")
         if count is not None and not (len(different) == seen.cases and covered == count):
             what = f"{seen.cases:,} cases, {len(different):,} of them different,"
             what += "" if inputs is None else f" with {covered:,} inputs,"
-            raise Undecided(f"{what} are not all {count:,}: {range}")
+            raise NoVerdict(f"{what} are not all {count:,}: {range}")
         extra = () if earned is None else (earned(),)
         self._evidence.append(kind(range, precision, covered, seen.n_max, False, *extra, sizes=seen.sizes))
 
@@ -584,10 +594,10 @@ class Check:
             try:
                 case = from_json(self.replay.case, case_type(predicate))
             except (ValueError, TypeError, KeyError) as error:
-                raise Undecided(f"the stored case does not fit: {error}") from error
+                raise NoVerdict(f"the stored case does not fit: {error}") from error
             most = max(self.n_max, LARGEST_REPLAYED)
             if callable(size) and size(case) > most:
-                raise Undecided(
+                raise NoVerdict(
                     f"n = {size(case)} is larger than a replay takes on: {most}, or the n_max of the witness"
                 )
             counterexample = judge_case(predicate, case)
@@ -604,7 +614,7 @@ class Check:
         self._witnesses.append(
             Witness(stored, shows, evidence.range, options.n_max, options.p_bits, self.engine, options.seed)
         )
-        raise Refuted
+        raise WitnessFound
 
     def _note(self, text: str) -> None:
         if text not in self.notes:
@@ -612,9 +622,9 @@ class Check:
 
 
 def _not_below(size: int, n_from: int) -> int:
-    """Returns the size of a case that is replayed. Raises Undecided below the n from which on the claim is to hold."""
+    """Returns the size of a case that is replayed. Raises NoVerdict below the n from which on the claim is to hold."""
     if size < n_from:
-        raise Undecided(f"n = {size} is below {n_from}, from where on the claim is to hold")
+        raise NoVerdict(f"n = {size} is below {n_from}, from where on the claim is to hold")
     return size
 
 

@@ -147,7 +147,7 @@ class Claim:
 
     @classmethod
     def about(cls, theorem: str, task: str, aspect: str, source: str, statement: str, **more: Any) -> Claim:
-        """Returns a claim by what it is about; its id follows."""
+        """Returns a claim from its subject, from which its id follows."""
         return cls("", source, statement, theorem=theorem, task=task, aspect=aspect, **more)
 
     @property

@@ -44,7 +44,7 @@ NOT_RUN = (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR, pytest.E
 
 
 @dataclass(frozen=True)
-class Job:
+class ClusterJob:
     """What all units of a run have in common. files: the SHA-256 of each file that is read, by path; below HERE, relative to it.
 
     ini: the file of pytest's settings, one of these, if the user named it.
@@ -69,7 +69,7 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Unit:
+class WorkUnit:
     """Some tests of one file, by their names in it. seconds: what they took the last time, all together."""
 
     file: str
@@ -107,7 +107,7 @@ def _sha256(path: Path) -> str:
 # On a worker
 
 
-def judge(job: Job, unit: Unit) -> Answer:
+def judge(job: ClusterJob, unit: WorkUnit) -> Answer:
     """Runs these tests in a process of their own and returns the reports; after a crash, another process takes the rest."""
     from distributed import get_worker
 
@@ -128,7 +128,7 @@ def judge(job: Job, unit: Unit) -> Answer:
     return answer
 
 
-def _run(tests: Sequence[str], job: Job, task: Any, reports: dict[str, list[Json]]) -> tuple[int, str]:
+def _run(tests: Sequence[str], job: ClusterJob, task: Any, reports: dict[str, list[Json]]) -> tuple[int, str]:
     """Returns the exit status and the last line of stderr, and adds reports. Ends the process when nobody wants the task."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")])}
     settings = ("-c", str(HERE / job.ini)) if job.ini else ()
@@ -196,14 +196,14 @@ def connect(address: str) -> Any:
         raise ValueError(f"--dask {address}: no scheduler answers there") from error
 
 
-def units(tests: Mapping[str, tuple[str, str]], seconds: Mapping[str, float]) -> list[Unit]:
+def units(tests: Mapping[str, tuple[str, str]], seconds: Mapping[str, float]) -> list[WorkUnit]:
     """Groups tests into units, the longest first. tests: test → its file and its name. A test never timed goes alone."""
-    full_units: list[Unit] = []
-    open_units: dict[str, Unit] = {}
+    full_units: list[WorkUnit] = []
+    open_units: dict[str, WorkUnit] = {}
     for test in sorted(tests, key=lambda test: -seconds.get(test, UNIT_SECONDS)):
         file, name = tests[test]
-        before = open_units.pop(file, Unit(file, (), 0.0))
-        unit = Unit(file, (*before.names, name), before.seconds + seconds.get(test, UNIT_SECONDS))
+        before = open_units.pop(file, WorkUnit(file, (), 0.0))
+        unit = WorkUnit(file, (*before.names, name), before.seconds + seconds.get(test, UNIT_SECONDS))
         if unit.seconds < UNIT_SECONDS:
             open_units[file] = unit
         else:
@@ -227,7 +227,7 @@ class Cluster:
         named = self.config.inipath if self.config.option.inifilename else None
         ini = "" if named is None else _worker_path(named)
         files = {*(file for file, _ in tests.values()), *([ini] if ini else [])}
-        job = Job(versions(), {file: _sha256(HERE / file) for file in sorted(files)}, self._arguments(), ini)
+        job = ClusterJob(versions(), {file: _sha256(HERE / file) for file in sorted(files)}, self._arguments(), ini)
         self.require_workers(job)
         verifier: Session | None = self.config.pluginmanager.get_plugin("verify-session")
         items = {tests[item.nodeid]: item for item in session.items}
@@ -255,18 +255,22 @@ class Cluster:
             *settings,
         )
 
-    def require_workers(self, job: Job) -> None:
+    def require_workers(self, job: ClusterJob) -> None:
         """Raises UsageError that names each worker that must not judge. Some clusters have no worker before there is work."""
         misfits = self.client.run(job.misfit, on_error="return")
         unfit = [f"worker {worker}: {_words(why)}" for worker, why in misfits.items() if why]
         if unfit:
             raise pytest.UsageError(f"--dask {self.address}: {'; '.join(unfit)}")
 
-    def _submit(self, job: Job, unit: Unit, place: int) -> Any:
+    def _submit(self, job: ClusterJob, unit: WorkUnit, place: int) -> Any:
         return self.client.submit(judge, job, unit, priority=-place, pure=False)
 
     def _receive(
-        self, session: pytest.Session, job: Job, items: Mapping[tuple[str, str], pytest.Item], futures: dict[Any, Unit]
+        self,
+        session: pytest.Session,
+        job: ClusterJob,
+        items: Mapping[tuple[str, str], pytest.Item],
+        futures: dict[Any, WorkUnit],
     ) -> None:
         """Waits for answers, and takes them out of `futures`."""
         from distributed import KilledWorker, wait
@@ -283,7 +287,7 @@ class Cluster:
             unit = futures.pop(future)
             failure = future.exception()
             if isinstance(failure, KilledWorker) and len(unit.names) > 1:  # one of them may be to blame
-                alone = [Unit(unit.file, (name,), 0.0) for name in unit.names]
+                alone = [WorkUnit(unit.file, (name,), 0.0) for name in unit.names]
                 futures |= {self._submit(job, one, 0): one for one in alone}
                 continue
             if isinstance(failure, KilledWorker):

@@ -15,15 +15,15 @@ Size = Callable[[T], int] | int | None
 Span = tuple[int, int | None]
 
 
-class Refuted(Exception):
+class WitnessFound(Exception):
     """Ends a claim's test: its witness is found."""
 
 
-class Undecided(Exception):
+class NoVerdict(Exception):
     """Ends a claim's test without a verdict."""
 
 
-class Seen(Generic[T]):
+class CaseCount(Generic[T]):
     """Counts cases and measures their sizes; makes sure that the first one could be stored as a witness.
 
     tick: told how many there are. until: as of `Check`. span: of a case that is about many n, the first and the last.

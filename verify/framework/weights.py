@@ -8,14 +8,14 @@ from dataclasses import replace
 
 from verify.certificates.document import REFUSED, UNKNOWN
 from verify.certificates.ranges import certificates
-from verify.certificates.wrong import certified
+from verify.certificates.wrong import certified_names
 from verify.dossiers.dossier import ENDLESS, About, Subject
 from verify.framework.claim import Counterexample, Json
-from verify.framework.predicates import Span, Undecided
+from verify.framework.predicates import NoVerdict, Span
 from verify.framework.proofs import load
 from verify.programs.intervals import explanations
 from verify.stored import above as stored_above
-from verify.stored.above import Above
+from verify.stored.above import CasesDocument
 from verify.stored.intervals import (
     FOLDER,
     Built,
@@ -33,7 +33,7 @@ CHECKERS = {"rounding": certificates, "program": explanations}
 """All that can certify: a claim's test says which by name, and hands in none of its own."""
 
 
-class Weights:
+class Certifier:
     """Makes certificates, and remembers whose weights they are about."""
 
     def __init__(self, about: About) -> None:
@@ -41,13 +41,13 @@ class Weights:
         self.hashes: dict[Subject, str] = {}
 
     def judge(self, subject: Subject) -> Counterexample | None:
-        """Certifies one model for all its inputs. Raises Undecided, also where the checker accepts what is wrong."""
-        if not self.hashes and self.about == "rounding" and (wrong := next(certified(), "")):
-            raise Undecided(f"the checker certifies a model that is wrong: {wrong}")
+        """Certifies one model for all its inputs. Raises NoVerdict, also where the checker accepts what is wrong."""
+        if not self.hashes and self.about == "rounding" and (wrong := next(certified_names(), "")):
+            raise NoVerdict(f"the checker certifies a model that is wrong: {wrong}")
         document = self.check(subject)
         where, what = document["where"], document["what"]
         if document["verdict"] == UNKNOWN:
-            raise Undecided(f"{subject.construction}, n = {subject.n}: {where}: {what}")
+            raise NoVerdict(f"{subject.construction}, n = {subject.n}: {where}: {what}")
         if document["verdict"] == REFUSED:
             return Counterexample(where=where, what=what)
         self.hashes[subject] = document["weights_sha256"]
@@ -58,16 +58,16 @@ class Weights:
         return hashlib.sha256("\n".join(self.hashes.values()).encode()).hexdigest()
 
 
-class Kept:
+class StoredDocument:
     """A stored document of a subject, held against the weights of now. seed: of the run. known: what the run has built."""
 
     def __init__(self, subject: Subject, about: About, seed: int, known: Built) -> None:
         try:
             document = read(subject, about)
         except ValueError as error:
-            raise Undecided(f"no document of every n: {error}") from error
+            raise NoVerdict(f"no document of every n: {error}") from error
         if document is None:
-            raise Undecided(
+            raise NoVerdict(
                 f"{path_of(subject, about).name} is not there: python -m verify.store {name_of(subject, about)}"
             )
         self.name, self.sha256, self.intervals = name_of(subject, about), document.sha256, len(document.intervals)
@@ -86,11 +86,11 @@ class Kept:
         return [*map(self._as_subject, self._renewal.renewed)]
 
     def build(self, subject: Subject) -> Counterexample | None:
-        """Certifies one interval. Raises Undecided."""
+        """Certifies one interval. Raises NoVerdict."""
         return self._judge_interval(self._renewal.build, subject)
 
     def renew(self, subject: Subject) -> Counterexample | None:
-        """Certifies one interval anew. Raises Undecided."""
+        """Certifies one interval anew. Raises NoVerdict."""
         return self._judge_interval(self._renewal.renew, subject)
 
     def _as_subject(self, interval: StoredInterval) -> Subject:
@@ -99,19 +99,19 @@ class Kept:
     def _judge_interval(self, look: Callable[[StoredInterval], None], subject: Subject) -> Counterexample | None:
         interval = self._by_low.get(subject.n)
         if interval is None:
-            raise Undecided(f"{self.name} has no interval from n = {subject.n} on")
+            raise NoVerdict(f"{self.name} has no interval from n = {subject.n} on")
         try:
             look(interval)
         except Stale as error:
-            raise Undecided(str(error)) from error
+            raise NoVerdict(str(error)) from error
         except NotCertified as error:
             if error.verdict == UNKNOWN:
-                raise Undecided(str(error)) from error
+                raise NoVerdict(str(error)) from error
             return Counterexample(n=error.low, where=error.where, what=error.what)
         return None
 
 
-def load_above(subject: Subject, about: About, seed: int) -> tuple[Above, Json] | None:
+def load_above(subject: Subject, about: About, seed: int) -> tuple[CasesDocument, Json] | None:
     """Returns a stored document of all n from some n on, and its theorem, if both fit the weights of now. seed: of the run."""
     try:
         above = stored_above.read(subject, about)

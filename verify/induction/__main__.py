@@ -14,7 +14,7 @@ from constructions.show import cli
 from verify.certificates.arguments import add_built_as, model_of, say_not_covered
 from verify.dossiers.dossier import Dossier
 from verify.dossiers.registry import find_dossier, find_dossiers
-from verify.induction.along import shown
+from verify.induction.along import check_along_runs
 from verify.induction.theory import Theory
 
 PROG = "python -m verify.induction"
@@ -70,7 +70,7 @@ def main(argv: Sequence[str]) -> int:
         for number, name in enumerate(theory.lemmas, start=1):
             scripts[name] = args.scripts / f"{number:03}-{name.replace('/', '-')}.smt2"
             cli.check_writable(scripts[name], "--scripts", force=args.force)
-    runs = shown(theory, theory.lemmas)
+    runs = check_along_runs(theory, theory.lemmas)
     doubtful = 0
     for name in theory.lemmas:
         if scripts:

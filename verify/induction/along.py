@@ -42,9 +42,10 @@ class Shown:
     refuted: int = 0
 
 
-def shown(theory: Theory, lemmas: Sequence[str]) -> Shown:
-    """Returns what is seen of a theory along its runs, of these lemmas. At last z3 is asked for a contradiction of the axioms
-    alone, where all numbers are large: runs are small, and an axiom may leave out larger ones.
+def check_along_runs(theory: Theory, lemmas: Sequence[str]) -> Shown:
+    """Evaluates facts and these lemmas of a theory along its runs. Returns the places seen, and a doubt if a fact fails at one.
+
+    At the end z3 looks for a contradiction among the axioms alone where all numbers are large, since runs are small.
     """
     missing = {name: theory.facts[name].uses or () for name in lemmas}
     refutes = [fact.supposes - set(theory.invariants) for fact in theory.facts.values() if fact.formula == "false"]
@@ -56,7 +57,7 @@ def shown(theory: Theory, lemmas: Sequence[str]) -> Shown:
     for place in places_of(theory):
         name = ""
         try:
-            compiled.go(place.symbols, place.window)
+            compiled.move_to(place.symbols, place.window)
             for name in always:
                 if not compiled.holds(name):
                     return Shown(f"{name} is false: {place.name}")

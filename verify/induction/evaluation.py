@@ -45,11 +45,11 @@ class Compiled:
 
     def truths(self, names: Mapping[str, Any], window: Sequence[int]) -> dict[str, bool]:
         """Returns whether each fact holds."""
-        self.go(names, window)
+        self.move_to(names, window)
         return {name: bool(holds()) for name, holds in self.facts.items()}
 
-    def go(self, names: Mapping[str, Any], window: Sequence[int]) -> None:
-        """To a place, where symbols have these values."""
+    def move_to(self, names: Mapping[str, Any], window: Sequence[int]) -> None:
+        """Moves to another place of a run. names: the values of symbols there; window: the integers that quantifiers range over."""
         self.names.update({symbol(name): value for name, value in names.items()} | {"window": window})
         for name, parameters, _ in self.macros:
             self.names[symbol(name)] = self.functions[name] if parameters else self.functions[name]()
@@ -117,12 +117,12 @@ def _python(expression: Expression) -> str:
 
 
 def div(number: int, by: int) -> int:
-    """Divides as SMT-LIB does: what is left is never negative. Raises ZeroDivisionError."""
+    """Divides as SMT-LIB does, so that the remainder is never negative. Raises ZeroDivisionError."""
     return number // by if by > 0 else -(number // -by)
 
 
 def mod(number: int, by: int) -> int:
-    """Returns what is left by `div`."""
+    """Returns the remainder of `div`."""
     return number % abs(by)
 
 

@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from verify.induction.theory import asked, written
+from verify.induction.theory import ask, expression_text
 
 if TYPE_CHECKING:
     from verify.induction.place import Place
@@ -23,14 +23,14 @@ EFFORT = 20_000_000  # for a fact, in units of z3; the dearest of the hybrid's I
 
 
 def first_doubt(theory: Theory, place: Place, names: Iterable[str]) -> tuple[str, str] | None:
-    """Returns the first of these facts that the solver does not say to be true of all integers, and what it says.
+    """Returns the first of these facts that the solver does not confirm for all integers, and its answer.
 
     Raises LookupError for a symbol of which the place says nothing, ValueError for what z3 cannot read.
     """
     import z3
 
     tried = list(names)
-    formulas = [written(_without_patterns(theory.facts[name].formula)) for name in tried]
+    formulas = [expression_text(_without_patterns(theory.facts[name].formula)) for name in tried]
     script = [*definitions(theory, place), *(f"(assert (not {formula}))" for formula in formulas)]
     context = z3.Context()
     try:
@@ -41,7 +41,7 @@ def first_doubt(theory: Theory, place: Place, names: Iterable[str]) -> tuple[str
         solver = z3.Solver(ctx=context)
         solver.set("rlimit", EFFORT)
         solver.add(false)
-        if (answer := asked(solver)) != "unsat":
+        if (answer := ask(solver)) != "unsat":
             return name, answer
     return None
 
@@ -51,7 +51,7 @@ def definitions(theory: Theory, place: Place) -> Iterator[str]:
     for declaration in theory.declarations:
         match declaration:
             case ["declare-const", str(name), str(sort)] if name in theory.defined:
-                yield f"(define-fun {name} () {sort} {written(theory.defined[name])})"
+                yield f"(define-fun {name} () {sort} {expression_text(theory.defined[name])})"
             case ["declare-const", str(name), str(sort)]:
                 yield f"(define-fun {name} () {sort} {_of_sort(sort, _number(int(place.symbols[name])))})"
             case ["declare-fun", str(name), _, str(sort)] if name in place.recursive:
@@ -61,7 +61,7 @@ def definitions(theory: Theory, place: Place) -> Iterator[str]:
                 of = " ".join(f"(x{i} Int)" for i, _ in enumerate(sorts, start=1))
                 yield f"(define-fun {name} ({of}) {sort} {_of_sort(sort, body)})"
             case _:
-                yield written(_without_patterns(declaration))
+                yield expression_text(_without_patterns(declaration))
 
 
 def _recursive(name: str, sort: str, start: int, step: str) -> str:
@@ -75,7 +75,7 @@ def _recursive(name: str, sort: str, start: int, step: str) -> str:
 
 
 def _without_patterns(expression: Expression) -> Expression:
-    """They only say where to look for instances; of symbols that are defined z3 takes none."""
+    """Removes the patterns of quantifiers. They only guide the search for instances, and z3 refuses them for defined symbols."""
     match expression:
         case str():
             return expression

@@ -51,9 +51,9 @@ def read(text: str) -> list[Expression]:
     return stack[0]
 
 
-def written(expression: Expression) -> str:
-    """Inverse of `read`, for one expression."""
-    return expression if isinstance(expression, str) else f"({' '.join(map(written, expression))})"
+def expression_text(expression: Expression) -> str:
+    """Writes one expression as SMT-LIB, so that `read` reads it back."""
+    return expression if isinstance(expression, str) else f"({' '.join(map(expression_text, expression))})"
 
 
 def replaced(expression: Expression, new: Mapping[str, Expression], patterns: bool = True) -> Expression:
@@ -85,7 +85,7 @@ class Fact:
     @cached_property
     def text(self) -> str:
         """The formula in SMT-LIB."""
-        return written(self.formula)
+        return expression_text(self.formula)
 
 
 @dataclass
@@ -133,14 +133,16 @@ class Theory:
                     self.more[case, invariant] = facts
                 case ["tracked", str(case), *new]:
                     if case in self.kept:
-                        raise ValueError(f"{case} has shown the invariants without {', '.join(map(written, new))}")
+                        raise ValueError(
+                            f"{case} has shown the invariants without {', '.join(map(expression_text, new))}"
+                        )
                     self.tracked[case] = new
                 case ["starts" | "kept" as rule, str(case), [*new], [*always], *own]:
                     self._keep(case, rule == "kept", new, always, own)
                 case ["cases", str(name), str(goes_on), [*cases], [*uses]]:
                     self._cases(name, goes_on, cases, uses)
                 case ["concludes", str(name), [*cases]]:
-                    self._concludes(name, set(map(written, cases)))
+                    self._concludes(name, set(map(expression_text, cases)))
                 case ["define", str(name), str(sort), value]:
                     self.declarations.append(["declare-const", name, sort])
                     self._state(f"{name}-is", ["=", name, value], frozenset(), None)
@@ -148,12 +150,12 @@ class Theory:
                 case [str(keyword), *_] if keyword in DECLARING:
                     self.declarations.append(command)
                 case _:
-                    raise ValueError(f"no part of a theory: {written(command)}")
+                    raise ValueError(f"no part of a theory: {expression_text(command)}")
 
     @property
     def declared(self) -> list[str]:
         """The declarations in SMT-LIB."""
-        self.texts += map(written, self.declarations[len(self.texts) :])
+        self.texts += map(expression_text, self.declarations[len(self.texts) :])
         return self.texts
 
     @property
@@ -182,8 +184,8 @@ class Theory:
                     lines.append(f"(assert (>= {name} {least}))")
         return _answer("\n".join(lines), EFFORT // 100, models=False)
 
-    def behind(self, names: Iterable[str]) -> list[str]:
-        """Returns these facts and all that they rest on, in the order of the text."""
+    def closure(self, names: Iterable[str]) -> list[str]:
+        """Returns these facts and all facts that they rest on, in the order of the text."""
         closure, pending = set[str](), list(names)
         while pending:
             name = pending.pop()
@@ -226,7 +228,7 @@ class Theory:
         self.facts[name] = Fact(formula, supposes, uses, len(self.declarations))
 
     def _lemma(self, name: str, formula: Expression, uses: Iterable[Expression]) -> None:
-        used = tuple(map(written, uses))
+        used = tuple(map(expression_text, uses))
         if unknown := [fact for fact in used if fact not in self.facts]:
             raise ValueError(f"{name} uses what is not stated before it: {', '.join(unknown)}")
         supposes = frozenset[str]().union(*(self.facts[fact].supposes for fact in used))
@@ -263,8 +265,11 @@ class Theory:
         """Adds every invariant with new symbols in place, from this case alone, and if `after` a step from invariants before it."""
         self.kept.append(case)
         self.starts += [] if after else [case]
-        others = {written(symbol): expression for symbol, expression in map(_pair, [*new, *self.tracked.get(case, [])])}
-        uses = {written(entry[0]): entry[1:] for entry in own if isinstance(entry, list)}
+        others = {
+            expression_text(symbol): expression
+            for symbol, expression in map(_pair, [*new, *self.tracked.get(case, [])])
+        }
+        uses = {expression_text(entry[0]): entry[1:] for entry in own if isinstance(entry, list)}
         if unknown := uses.keys() - self.invariants.keys():
             raise ValueError(f"{case}: no invariants: {', '.join(sorted(unknown))}")
         for invariant, formula in self.invariants.items():
@@ -277,7 +282,7 @@ class Theory:
 
     def _cases(self, name: str, goes_on: str, cases: list[Expression], uses: list[Expression]) -> None:
         """Adds a lemma that where the run goes on, one of these cases is met, in each of which the invariants were kept."""
-        names = list(map(written, cases))
+        names = list(map(expression_text, cases))
         if missing := [case for case in names if case not in self.kept]:
             raise ValueError(f"the invariants are not kept in the case {', '.join(missing)}")
         self._lemma(name, ["or", *(self.facts[case].formula for case in names)], [*uses, goes_on])
@@ -305,7 +310,7 @@ class Theory:
         for declaration in self.declarations:
             match declaration:
                 case ["define-fun", str(name), [*parameters], _, body] if name in names:
-                    inner = symbols(body) - {written(_pair(parameter)[0]) for parameter in parameters}
+                    inner = symbols(body) - {expression_text(_pair(parameter)[0]) for parameter in parameters}
                     closure |= inner | self._below(inner)
                 case ["declare-const", str(name), _] if name in names and name in self.defined:
                     inner = symbols(self.defined[name])
@@ -315,7 +320,7 @@ class Theory:
 
 @lru_cache(maxsize=1024)  # lemmas are asked for alone, and with those that rest on them
 def _answer(script: str, effort: int, models: bool = True) -> str:
-    """sat, unsat or unknown, by z3. models: whether it also looks for one, instance by instance."""
+    """Returns z3's answer to a script: sat, unsat or unknown. models: whether z3 also looks for a model by instances."""
     import z3
 
     # In a context of its own nothing is left of other questions. What `Solver` rewrites before it begins has no bound of effort.
@@ -323,11 +328,11 @@ def _answer(script: str, effort: int, models: bool = True) -> str:
     solver.set("rlimit", effort)
     solver.set("mbqi", models)
     solver.from_string(script)
-    return asked(solver)
+    return ask(solver)
 
 
-def asked(solver: z3.Solver) -> str:
-    """sat, unsat or unknown. z3 takes an interrupt for a question that it cannot answer; here it ends the run."""
+def ask(solver: z3.Solver) -> str:
+    """Returns z3's answer: sat, unsat or unknown. An interrupt, which z3 reports as unknown, ends the run."""
     answer = str(solver.check())
     if answer == "unknown" and solver.reason_unknown() == INTERRUPTED:
         raise KeyboardInterrupt
@@ -338,4 +343,4 @@ def _pair(expression: Expression) -> tuple[Expression, Expression]:
     match expression:
         case [first, second]:
             return first, second
-    raise ValueError(f"{written(expression)} is no pair")
+    raise ValueError(f"{expression_text(expression)} is no pair")

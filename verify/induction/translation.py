@@ -43,7 +43,7 @@ from verify.programs.forms import read_alone
 
 
 def apply(operator: str, *arguments: str) -> str:
-    """(operator argument …); "and" of none is true, and of one that one, as "or", a sum or product of one is."""
+    """Writes (operator argument …). Without an argument and, or, + and * give true, false, 0 and 1; with one, that one."""
     if operator in ("and", "or", "+", "*") and len(arguments) < 2:
         return arguments[0] if arguments else {"and": "true", "or": "false", "+": "0", "*": "1"}[operator]
     return f"({' '.join((operator, *arguments))})"
@@ -83,11 +83,11 @@ class Translation:
         """Returns whether a bit is 1."""
         return apply("=", self.value(bit, at), "1")
 
-    def said(self, answer: Answer, at: str, number: Callable[[str], str], word: Callable[[str], str]) -> str:
-        """Returns what is said, by cases: the number's value or the word, as these two make a term or a formula of it."""
+    def answer_cases(self, answer: Answer, at: str, number: Callable[[str], str], word: Callable[[str], str]) -> str:
+        """Translates an answer by its cases: `number` makes a term or a formula of a number's value, `word` of a word."""
         match answer:
             case If(bit, then, otherwise):
-                cases = (self.said(case, at, number, word) for case in (then, otherwise))
+                cases = (self.answer_cases(case, at, number, word) for case in (then, otherwise))
                 return apply("ite", self.holds(bit, at), *cases)
             case SayNumber(value):
                 return number(self.value(value, at))
@@ -107,10 +107,10 @@ class Translation:
             case SayNumber(value, family):
                 return f"(and (|is a {family}| {there}) (= (|number {family}| {there}) {self.value(value, at)}))"
             case Say() | Anything():
-                return self.said(answer, at, str, lambda said: word(said, there))
+                return self.answer_cases(answer, at, str, lambda said: word(said, there))
 
     def picked(self, pick: Pick, name: str = "") -> str:
-        """Returns the function that gives the position which is picked, of the one that reads. name: of a new one."""
+        """Declares, once, the function from a position to the position that its head picks, and returns its name."""
         if pick not in self.functions:
             name = self._declare(pick, name)
             here = f"({name} k)"
@@ -122,8 +122,8 @@ class Translation:
             self.lines.append(f"(axiom {name}-all {each('k j', formula)})")
         return self.functions[pick]
 
-    def named(self, name: str, of: Term) -> str:
-        """Returns the function that is this term. name: of a new one."""
+    def define(self, name: str, of: Term) -> str:
+        """Declares a function of the position that equals this term, once, and returns its name."""
         atom = Named(name, of)
         if atom not in self.functions:
             function = self._declare(atom, name.replace("′", "-before"))
@@ -167,8 +167,8 @@ class Translation:
             )
         return self.functions[head]
 
-    def counted(self, count: Count, name: str = "") -> str:
-        """Returns the function of a number x and a position: how many positions from 2 up to it match where x is asked for."""
+    def count_function(self, count: Count, name: str = "") -> str:
+        """Declares, once, the function of x and j that counts the positions 2 … j whose key is x, and returns its name."""
         if count not in self.functions:
             ((key, _),) = count.where.pairs
             name = self._declare(count, name, "Int Int")
@@ -232,7 +232,7 @@ class Translation:
             case NumberOf(family):
                 return f"({f'|number {family}|' if family else 'number'} {at})"
             case Named(name, of):
-                return f"({self.named(name, of)} {at})"
+                return f"({self.define(name, of)} {at})"
             case Read(value, Back(steps)):
                 return f"(ite (> {at} {steps}) {self.value(value, f'(- {at} {steps})')} 0)"
             case Read(value, Pick() as pick):
@@ -242,7 +242,7 @@ class Translation:
             case Read(value, Closest() as head):
                 return self.value(value, f"({self.closest(head)} {at})")
             case Count(Matching(((_, query),))):
-                return f"({self.counted(atom)} {self.value(query, at)} {at})"
+                return f"({self.count_function(atom)} {self.value(query, at)} {at})"
         raise TypeError(f"no SMT-LIB for {type(atom).__name__}")
 
 

@@ -13,7 +13,7 @@ from circuits.transition import load_step
 Words = dict[str, dict[str, str]]
 
 
-class Drawn(NamedTuple):
+class DrawnSizes(NamedTuple):
     """How many latches a step circuit has, and how many gates are drawn; folding leaves fewer, words and numbers add some."""
 
     latches: int
@@ -21,7 +21,7 @@ class Drawn(NamedTuple):
     seed: int = 0
 
 
-def draw_circuit(drawn: Drawn) -> tuple[Circuit, Words]:
+def draw_circuit(drawn: DrawnSizes) -> tuple[Circuit, Words]:
     """Returns a step circuit with two inputs and two outputs, and its words."""
     rng, builder = random.Random(f"{drawn}"), Builder()
     bits = [builder.state(f"s{i}", rng.randrange(2)) for i in range(drawn.latches)]
@@ -35,6 +35,6 @@ def draw_circuit(drawn: Drawn) -> tuple[Circuit, Words]:
     return builder.circuit({f"o{i}": bit for i, bit in enumerate(says)}, after), words
 
 
-def draw_rnn(drawn: Drawn) -> Rnn:
+def draw_rnn(drawn: DrawnSizes) -> Rnn:
     """Returns the RNN of a step circuit that is drawn."""
     return load_step(*draw_circuit(drawn), f"{drawn.latches} latches, {drawn.gates} gates drawn")

@@ -16,7 +16,7 @@ from constructions.istree.graphs import PAPER, Graph, expected_answer
 
 
 @dataclass(frozen=True)
-class Value:
+class RegisterValue:
     """What a register holds at a position, 1-based, after a block."""
 
     register: str
@@ -25,7 +25,7 @@ class Value:
     value: Fraction
 
 
-class Walk:
+class SearchWalk:
     """The text of a graph with n − 1 edges, and the search that it leads to."""
 
     def __init__(self, graph: Graph) -> None:
@@ -59,32 +59,32 @@ class Walk:
             yield self.start + i, here, before, father, walked
 
 
-def item_1(walk: Walk) -> Iterator[Value]:
+def item_1(walk: SearchWalk) -> Iterator[RegisterValue]:
     """Yields how often a vertex has occurred."""
     for i, vertex in enumerate(walk.vertices):
         if vertex:
-            yield Value("count", 2, i + 1, walk.counts[i])
+            yield RegisterValue("count", 2, i + 1, walk.counts[i])
 
 
-def item_2(walk: Walk) -> Iterator[Value]:
+def item_2(walk: SearchWalk) -> Iterator[RegisterValue]:
     """Yields vertex and count of the token before."""
     yield from _copies(walk, 1, 3)
 
 
-def item_3(walk: Walk) -> Iterator[Value]:
+def item_3(walk: SearchWalk) -> Iterator[RegisterValue]:
     """Yields vertex and count of the tokens two and three before."""
     yield from _copies(walk, 2, 4)
     yield from _copies(walk, 3, 4)
 
 
-def _copies(walk: Walk, offset: int, block: int) -> Iterator[Value]:
+def _copies(walk: SearchWalk, offset: int, block: int) -> Iterator[RegisterValue]:
     for i in range(offset, len(walk.tokens)):
-        yield Value(f"vertex@{offset}", block, i + 1, Fraction(walk.vertices[i - offset]))
+        yield RegisterValue(f"vertex@{offset}", block, i + 1, Fraction(walk.vertices[i - offset]))
         if walk.vertices[i - offset]:
-            yield Value(f"count@{offset}", block, i + 1, walk.counts[i - offset])
+            yield RegisterValue(f"count@{offset}", block, i + 1, walk.counts[i - offset])
 
 
-def item_4(walk: Walk) -> Iterator[Value]:
+def item_4(walk: SearchWalk) -> Iterator[RegisterValue]:
     """Yields both records of each edge, the tour's vertices with the ones before, and 0 elsewhere."""
     found = {("self", 0): Fraction(0)}
     for e in range(len(walk.edges)):
@@ -97,48 +97,48 @@ def item_4(walk: Walk) -> Iterator[Value]:
         found["current", position - 1], found["previous", position - 1] = Fraction(here), Fraction(before)
     for register in ("self", "other", "edge_count", "current", "previous"):
         for place in range(len(walk.tokens)):
-            yield Value(register, 4, place + 1, found.get((register, place), Fraction(0)))
+            yield RegisterValue(register, 4, place + 1, found.get((register, place), Fraction(0)))
 
 
-def item_5(walk: Walk) -> Iterator[Value]:
+def item_5(walk: SearchWalk) -> Iterator[RegisterValue]:
     """Yields the count of the edge just walked, at the vertex that it led to."""
     for position, here, before, _, _ in walk.moments():
         if before:
-            yield Value("walked", 5, position, Fraction(1, 2 + walk.around[here].index(before)))
+            yield RegisterValue("walked", 5, position, Fraction(1, 2 + walk.around[here].index(before)))
 
 
-def item_6(walk: Walk) -> Iterator[Value]:
+def item_6(walk: SearchWalk) -> Iterator[RegisterValue]:
     """Yields the father; and 1 for the edge just walked where it came from there."""
     for position, _, _, father, walked in walk.moments():
-        yield Value("father", 6, position, Fraction(father))
-        yield Value("walked", 6, position, Fraction(1, 1 + walked))
+        yield RegisterValue("father", 6, position, Fraction(father))
+        yield RegisterValue("walked", 6, position, Fraction(1, 1 + walked))
 
 
-def item_7(walk: Walk) -> Iterator[Value]:
+def item_7(walk: SearchWalk) -> Iterator[RegisterValue]:
     """Yields the next edge's other endpoint, or 0, and its count."""
     for position, here, _, _, walked in walk.moments():
         around = walk.around[here]
         left = walked < len(around)
-        yield Value("candidate1", 7, position, Fraction(around[walked] if left else 0))
+        yield RegisterValue("candidate1", 7, position, Fraction(around[walked] if left else 0))
         if around:
-            yield Value("count1", 7, position, Fraction(1, 1 + walked + left))
+            yield RegisterValue("count1", 7, position, Fraction(1, 1 + walked + left))
 
 
-def item_8(walk: Walk) -> Iterator[Value]:
+def item_8(walk: SearchWalk) -> Iterator[RegisterValue]:
     """Yields where the search goes: the first of the next two edges that does not lead to the father, or the father."""
     for position, here, _, father, walked in walk.moments():
         onward = [v for v in walk.around[here][walked : walked + 2] if v != father]
-        yield Value("next", 8, position, Fraction(onward[0] if onward else father))
+        yield RegisterValue("next", 8, position, Fraction(onward[0] if onward else father))
 
 
-def item_9(walk: Walk) -> Iterator[Value]:
+def item_9(walk: SearchWalk) -> Iterator[RegisterValue]:
     """Yields where the next vertex stood first after the prompt; 1 if nowhere."""
     for value in item_8(walk):
         if value.value:
             before = walk.chain[: value.position - walk.start]
             vertex = int(value.value)
             place = walk.start + before.index(vertex) + 1 if vertex in before else 1
-            yield Value("seen", 9, value.position, Fraction(place))
+            yield RegisterValue("seen", 9, value.position, Fraction(place))
 
 
 ITEMS = (item_1, item_2, item_3, item_4, item_5, item_6, item_7, item_8, item_9)

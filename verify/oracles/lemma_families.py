@@ -107,7 +107,7 @@ TABLES = Room(lambda parameter, n: 2 * (6 * (parameter[0] ** parameter[1] + 2)).
 
 
 @dataclass(frozen=True)
-class Family:
+class LemmaFamily:
     """A lemma. part: makes it from the integers of its parameter. room: what `sequential` takes beyond the least p of `fused`."""
 
     statement: str
@@ -115,37 +115,39 @@ class Family:
     room: Room = LITTLE
 
 
-FAMILIES: Mapping[str, Family] = {
-    "C.2": Family(
+FAMILIES: Mapping[str, LemmaFamily] = {
+    "C.2": LemmaFamily(
         "A feed-forward of width d computes a linear map W of d numbers, d = 1, 2, 3, entries up to 9.", linear_map_part
     ),
-    "C.4": Family("A feed-forward computes a table of k integers below B, up to 27 entries.", lookup_part, TABLES),
-    "C.13": Family("One head copies a register from s positions before, s = 0 … 40.", copy.part, COPIES),
-    "C.15": Family("The first position whose r keys equal r queries, r = 1 … 4.", match.part, SCORES),
-    "C.16": Family("The last position whose r keys equal r queries, r = 1 … 4.", match_close.part, SCORES),
-    "C.17": Family(
+    "C.4": LemmaFamily("A feed-forward computes a table of k integers below B, up to 27 entries.", lookup_part, TABLES),
+    "C.13": LemmaFamily("One head copies a register from s positions before, s = 0 … 40.", copy.part, COPIES),
+    "C.15": LemmaFamily("The first position whose r keys equal r queries, r = 1 … 4.", match.part, SCORES),
+    "C.16": LemmaFamily("The last position whose r keys equal r queries, r = 1 … 4.", match_close.part, SCORES),
+    "C.17": LemmaFamily(
         "The position nearest to a wanted one whose r keys equal r queries, r = 1 … 4.",
         match_nearest.part,
         SCORES,
     ),
-    "C.18": Family(
+    "C.18": LemmaFamily(
         "The next count among the positions whose r keys equal r queries, counts to n^A, r and A = 1, 2, 3.",
         match_next.part,
         SCORES,
     ),
-    "C.20": Family(
+    "C.20": LemmaFamily(
         "A recurrence keeps two registers of the last k inputs, k = 1 … 20.", partial(recent.part, ("x", "y"))
     ),
-    "C.22": Family("A recurrence keeps a register of the positions 1 to k, k = 1 … 12.", first_positions.part),
-    "C.23": Family("A feed-forward recites k numbers from −9 to 9 at the positions 1 to k, k = 0 … 12.", recite_part),
+    "C.22": LemmaFamily("A recurrence keeps a register of the positions 1 to k, k = 1 … 12.", first_positions.part),
+    "C.23": LemmaFamily(
+        "A feed-forward recites k numbers from −9 to 9 at the positions 1 to k, k = 0 … 12.", recite_part
+    ),
 }
 
 
-def _alone(part: Part) -> Family:
-    return Family(part.statement, lambda: part)
+def _alone(part: Part) -> LemmaFamily:
+    return LemmaFamily(part.statement, lambda: part)
 
 
-ALONE: Mapping[str, Family] = {
+ALONE: Mapping[str, LemmaFamily] = {
     "C.1": _alone(product.PART),
     "C.3": _alone(indicator.PART),
     "C.5": _alone(threshold.PART),

@@ -51,7 +51,7 @@ def _prove(state: Checker, bits: Sequence[str], either: int) -> Json:
 
 def _find_sum(state: Checker, *, products: bool = False) -> Json:
     """Returns a contradiction, or what is to be shown as a sum; {} if neither is found."""
-    known = Known(state)
+    known = BranchFacts(state)
     if absurd := known.sum(number(-1), products):
         return {"absurd": absurd}
     [(difference, relation)] = compared(state.show)
@@ -90,7 +90,7 @@ def _under(state: Checker, known: Sequence[Fact], find: Callable[[], Json]) -> J
     return proof
 
 
-class Known:
+class BranchFacts:
     """What is known on one branch. rows: polynomials that are 0, each with its leading monomial and what it is made of."""
 
     def __init__(self, state: Checker) -> None:

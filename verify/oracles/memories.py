@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from circuits.rnn import Rnn
+from circuits.rnn import FunctionRnn
 from constructions.retrieval.task import FAILED, NO, YES
 from constructions.turing.simulator import simulate
 from verify.oracles.reductions import FINDER
@@ -41,7 +41,7 @@ def bits(task: str, tokens: int, largest: int) -> int:
     }[task]
 
 
-def rnn(task: str, tokens: int, largest: int) -> Rnn:
+def rnn(task: str, tokens: int, largest: int) -> FunctionRnn:
     """Returns the RNN of a task for prompts of so many tokens, each a number up to `largest`."""
     start, step, answer = MEMORIES[task](largest)
 
@@ -51,7 +51,7 @@ def rnn(task: str, tokens: int, largest: int) -> Rnn:
     def after(state: State, token: int, position: int) -> State:
         return step(state, token)
 
-    return Rnn(f"memory of {task}", bits(task, tokens, largest), lambda: start, after, says)
+    return FunctionRnn(f"memory of {task}", bits(task, tokens, largest), lambda: start, after, says)
 
 
 def _tokens(largest: int) -> tuple[State, Callable[[State, int], State]]:

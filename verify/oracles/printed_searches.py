@@ -33,7 +33,7 @@ def query_search(query: Sequence[int]) -> str:
 
 
 @dataclass
-class Walk:
+class PrintedWalk:
     """Algorithm 2 with the searches r1 to r4 that it prints, a blank on both sides of a sign.
 
     r1 is one group of alternatives that is not counted, and so is the walked edge before it; each alternative has its own group

@@ -15,7 +15,7 @@ from constructions.parts.gadgets.product import square
 from constructions.parts.heads.copy import copy
 from constructions.parts.heads.count import count
 from constructions.retrieval.attention import clear_numbers
-from constructions.retrieval.retriever import Plan, Retriever
+from constructions.retrieval.retriever import RetrievalPlan, Retriever
 from constructions.retrieval.task import NO, SPECIALS, START, YES, Task
 from constructions.wiring.affine import Number, reg
 from constructions.wiring.numbered import Numbered, Powers
@@ -23,14 +23,14 @@ from constructions.wiring.register import squared
 from constructions.wiring.wire import BlockPlan, Embedding, Gadget, Unit, constant
 
 
-def _embedding(plan: Plan, task: Task) -> Embedding:
+def _embedding(plan: RetrievalPlan, task: Task) -> Embedding:
     numbers = Powers(1, plan.setting.n, {"number": (1, 1), squared("number"): (1, 2), "one": (1, 0)})
     specials: list[Mapping[str, Number]] = [{word: 1, "one": 1} for word in SPECIALS]
     specials[SPECIALS.index(START)] = {START: 1, "one": 1, "first": 1}
     return Embedding(task.vocabulary(plan.setting.n), Numbered((numbers,), (*specials, {"one": 1})), "position")
 
 
-def _blocks(plan: Plan) -> tuple[BlockPlan, ...]:
+def _blocks(plan: RetrievalPlan) -> tuple[BlockPlan, ...]:
     setting = plan.setting
     counted = count("occurrences of this token", reg("number"), reg(squared("number")), "occurrences", setting)
     fetched = copy("the query's count", 1, {"of the query": reg("occurrences")}, setting)

@@ -41,7 +41,7 @@ Pairs: TypeAlias = "Sequence[tuple[Term | Inner | Occurs, Term]]"
 
 
 @dataclass(frozen=True)
-class Head:
+class PatternHead:
     """What is read at the first or the last position at which each key is what is asked for."""
 
     value: Term
@@ -49,13 +49,13 @@ class Head:
     pairs: Pairs
 
 
-def head_of(term: Term) -> Head | None:
+def head_of(term: Term) -> PatternHead | None:
     """Returns the head by which it is read."""
     match read_alone(term):
         case Read(value, Pick(matching, last)):
-            return Head(value, last, _pairs(matching))
+            return PatternHead(value, last, _pairs(matching))
         case Read(value, At(target)):  # no other position is that; and at 1 nothing is read
-            return Head(value, False, [(as_term(POSITION), target)])
+            return PatternHead(value, False, [(as_term(POSITION), target)])
     return None
 
 

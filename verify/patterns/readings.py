@@ -25,7 +25,7 @@ from constructions.language.terms import (
     Term,
 )
 from verify.automata.token_automaton import State
-from verify.patterns.heads import MANY, Head, Inner, Occurs, depth, head_of, more_than, tells_positions
+from verify.patterns.heads import MANY, Inner, Occurs, PatternHead, depth, head_of, more_than, tells_positions
 from verify.patterns.pattern import NUMERALS
 from verify.patterns.tally import Tally, initial
 
@@ -44,7 +44,7 @@ class Word(NamedTuple):
     plus: int = 0
 
 
-class Value(NamedTuple):
+class ReadValue(NamedTuple):
     """A number that is told, plus that of a word if there is one."""
 
     constant: int = 0
@@ -52,7 +52,7 @@ class Value(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Seen:
+class KeptText:
     """What is kept of a text. words: the last ones.
 
     before: what heads have picked last among the positions of the first numeral, or how many match. read: what the term's head
@@ -60,17 +60,17 @@ class Seen:
     """
 
     words: tuple[Word, ...] = ()
-    before: tuple[Value, ...] = ()
+    before: tuple[ReadValue, ...] = ()
     read: int | None = None
     tally: Tally = field(default_factory=Tally)
 
 
 POSITIONS = Word("how many positions there are")
-BITS = {bit: Value(int(bit)) for bit in (False, True)}
-FIRST = Value(word=Word("", NUMERALS[0]))
+BITS = {bit: ReadValue(int(bit)) for bit in (False, True)}
+FIRST = ReadValue(word=Word("", NUMERALS[0]))
 
 
-class Reading:
+class TermReading:
     """What `term` reads after texts and a search. Raises ValueError where that cannot be told.
 
     A term that is 1 where more positions match than a number says, else 0, reads the text's first word or nothing.
@@ -106,10 +106,10 @@ class Reading:
         key_terms = [part for key, _ in pairs for part in ((key,) if isinstance(key, Term) else key.parts)]
         values = [self.head.value] if self.head else []
         self.width = 1 + max(2, *map(depth, [*values, *key_terms]))
-        self.known = dict[tuple[Seen, Word], tuple[Seen, ...]]()
-        self.values = dict[tuple[Term, tuple[Word, ...]], Value]()
+        self.known = dict[tuple[KeptText, Word], tuple[KeptText, ...]]()
+        self.values = dict[tuple[Term, tuple[Word, ...]], ReadValue]()
         self.asked = [(key, self._value(query, last)) for key, query in pairs]
-        self.above = self._value(above[1], last) if above else Value()
+        self.above = self._value(above[1], last) if above else ReadValue()
         inner = [part for key in self.inner for part in key.parts]
         if any(map(tells_positions, [*values, *inner, *(query for _, query in pairs)])):
             raise ValueError("only a key may be a position")
@@ -118,22 +118,24 @@ class Reading:
         if above and (self.above.word is None or self.above.word.number != counts):
             raise ValueError("how many match is compared with another number")
 
-    def further(self, seen: Seen, word: Word) -> tuple[Seen, ...]:
+    def further(self, seen: KeptText, word: Word) -> tuple[KeptText, ...]:
         """Returns the readings after one more word, for each number that may be compared."""
         if (seen, word) not in self.known:
             self.known[seen, word] = self._advance(seen, word)
         return self.known[seen, word]
 
-    def _advance(self, seen: Seen, word: Word) -> tuple[Seen, ...]:
+    def _advance(self, seen: KeptText, word: Word) -> tuple[KeptText, ...]:
         here = replace(seen, words=(*seen.words, word)[-self.width :])
         if seen.words:
             before = [self._keep(head, value, here) for head, value in zip(self.inner, here.before, strict=True)]
             here = replace(here, before=tuple(before))
         else:  # position 1, where heads read that find nothing
             values = [self.head, *self.inner]
-            if any(self._evaluate(of.value, here) != Value() for of in values if isinstance(of, Head | Inner)):
+            if any(
+                self._evaluate(of.value, here) != ReadValue() for of in values if isinstance(of, PatternHead | Inner)
+            ):
                 raise ValueError("something is read at position 1")
-            here = replace(here, before=(Value(),) * len(self.inner))
+            here = replace(here, before=(ReadValue(),) * len(self.inner))
         if self.head is None:
             matches = bool(seen.words) and self._matches(here)
             read = here.read if seen.words else MARKED if word.marked else ANOTHER
@@ -146,17 +148,17 @@ class Reading:
             for now in each
         )
 
-    def may_find(self, seen: Seen, word: Word) -> bool:
+    def may_find(self, seen: KeptText, word: Word) -> bool:
         """Returns whether the next word is one that it may be about."""
         return word.number is not None if self.head else not seen.words
 
-    def may_stand(self, state: State, word: Word, seen: Seen) -> bool:
+    def may_stand(self, state: State, word: Word, seen: KeptText) -> bool:
         """Returns whether a word that is the last one can stand at this state, where its number is compared with positions."""
         if state.behind is None or self.head is None or word.number != self.counts:
             return True
         return seen.tally.is_passed(state.behind - 1)
 
-    def end(self, seen: Seen) -> set[int]:
+    def end(self, seen: KeptText) -> set[int]:
         """Returns what may be read where this text ends, or after the search."""
         ends = [(seen, seen)]
         for word in self.unread:
@@ -167,28 +169,28 @@ class Reading:
             raise ValueError("what is read is a number of the search")
         return {self._count_in_all(behind) for behind, _ in ends}
 
-    def _count_in_all(self, seen: Seen) -> int:
+    def _count_in_all(self, seen: KeptText) -> int:
         if self.head is None and not seen.tally.is_passed(self.above.constant):
             return NOTHING
         return seen.read or NOTHING
 
-    def _keep(self, inner: Inner | Occurs, value: Value, here: Seen) -> Value:
+    def _keep(self, inner: Inner | Occurs, value: ReadValue, here: KeptText) -> ReadValue:
         """Returns what is kept of a head of keys, this position included."""
         if isinstance(inner, Inner):
             return self._pick(inner, value, here)
-        matches = self._equal(self._evaluate(inner.key, here), Value(inner.number), here.tally)
+        matches = self._equal(self._evaluate(inner.key, here), ReadValue(inner.number), here.tally)
         if matches is None:
             raise ValueError("a number may be one that is counted or not")
-        return Value(min(value.constant + matches, MANY))
+        return ReadValue(min(value.constant + matches, MANY))
 
-    def _pick(self, head: Inner, value: Value, here: Seen) -> Value:
+    def _pick(self, head: Inner, value: ReadValue, here: KeptText) -> ReadValue:
         """Returns what a head of positions with the first numeral has picked last, this one included; without its mark."""
         if not self._is_first(head.key, here):
             return value
         picked = self._evaluate(head.value, here)
         return picked if picked.word is None else picked._replace(word=Word("", picked.word.number))
 
-    def _matches(self, here: Seen) -> bool:
+    def _matches(self, here: KeptText) -> bool:
         """Returns whether the term's head may pick this position."""
         before, equal = iter(here.before), list[bool | None]()
         for key, target in self.asked:
@@ -202,20 +204,20 @@ class Reading:
             raise ValueError("two numbers may be the same or not")
         return True
 
-    def _is_first(self, term: Term, here: Seen) -> bool:
+    def _is_first(self, term: Term, here: KeptText) -> bool:
         """Returns whether it is the first numeral's number."""
         if (equal := self._equal(self._evaluate(term, here), FIRST, here.tally)) is None:
             raise ValueError("a number may be the first or not")
         return equal
 
-    def _result(self, value: Value) -> int:
-        if value == Value():
+    def _result(self, value: ReadValue) -> int:
+        if value == ReadValue():
             return NOTHING
         if value.word is None or value.constant != self.more:
             raise ValueError("what is read is the number of no word")
         return MARKED if value.word.marked else ANOTHER
 
-    def _equal(self, a: Value, b: Value, tally: Tally) -> bool | None:
+    def _equal(self, a: ReadValue, b: ReadValue, tally: Tally) -> bool | None:
         """Returns whether they are the same; None if that is open."""
         if a.word is None and b.word is None:
             return a.constant == b.constant
@@ -229,17 +231,17 @@ class Reading:
         letters = {a.word.number, b.word.number}
         return len(letters) == 1 if a.constant == b.constant and letters & {*NUMERALS} else None
 
-    def _least(self, value: Value) -> int:
+    def _least(self, value: ReadValue) -> int:
         """Returns the least value of the number, where all are positive."""
         return self.least if self.counts and value.word and value.word.number == self.counts else 1
 
-    def _evaluate(self, term: Term, here: Seen) -> Value:
+    def _evaluate(self, term: Term, here: KeptText) -> ReadValue:
         key = term, here.words
         if key not in self.values:
             self.values[key] = self._value(*key)
         return self.values[key]
 
-    def _value(self, term: Term, words: Sequence[Word], back: int = 0) -> Value:
+    def _value(self, term: Term, words: Sequence[Word], back: int = 0) -> ReadValue:
         """Returns the value of a term without a head at the last of these words, so many before the text's last one."""
         total, named = 0, list[Word]()
         for monomial, coefficient in term.items:
@@ -256,13 +258,13 @@ class Reading:
                 total += product
         if len(named) > 1:
             raise ValueError("a sum of two numbers")
-        return Value(total, named[0] if named else None)
+        return ReadValue(total, named[0] if named else None)
 
-    def _atom(self, atom: Atom, words: Sequence[Word], back: int) -> Value:
+    def _atom(self, atom: Atom, words: Sequence[Word], back: int) -> ReadValue:
         word = words[-1]
         match atom:
             case Position():
-                return Value(-back, POSITIONS)
+                return ReadValue(-back, POSITIONS)
             case IsWord(name):
                 return BITS[word.number is None and word.name == name]
             case IsNumber(family):
@@ -270,7 +272,7 @@ class Reading:
             case NumberOf(family):
                 if word.number is None or family not in ("", word.name):
                     return BITS[False]
-                return Value(word=word)
+                return ReadValue(word=word)
             case Named(_, of):
                 return self._value(of, words, back)
             case Read(value, Back(steps)):

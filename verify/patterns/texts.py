@@ -17,14 +17,14 @@ from constructions.models.search import START_SEARCH
 from verify.automata.token_automaton import State, TokenAutomaton
 from verify.patterns.matching import FOUND, NO_GROUP, Open, advance
 from verify.patterns.pattern import COUNT, OTHER, pattern
-from verify.patterns.readings import MARKED, NOTHING, Reading, Seen, Word
+from verify.patterns.readings import MARKED, NOTHING, KeptText, TermReading, Word
 from verify.patterns.tally import NEAR, Tally
 
 REPEATED = "{#}"  # of a form: a number of repetitions
 
 
 @dataclass(frozen=True)
-class Spelled:
+class Spelling:
     """How the numbers of a family are spelled: with # for its digits. length: whether these are any number of digits, or one."""
 
     forms: tuple[str, ...]
@@ -41,14 +41,14 @@ class ProductState:
 
     at: int
     open: Open
-    seen: Seen
+    seen: KeptText
     marked: bool = False
     last: bool = False
     kept: int = 0
 
 
 @dataclass(frozen=True)
-class Difference:
+class TextDifference:
     """A text in which something else is found than the term reads. words: in letters for numerals.
 
     marked: which of them is the marked word, from 0; None if none is. number: of the letter that is counted with; None if none is.
@@ -72,8 +72,8 @@ class Comparison:
     """
 
     texts: TokenAutomaton
-    spelled: Mapping[str, Spelled]
-    reading: Reading
+    spelled: Mapping[str, Spelling]
+    reading: TermReading
     form: int = 0
     follows: Callable[[int, Sequence[Word]], int | None] = lambda kept, words: kept
 
@@ -94,10 +94,10 @@ class Comparison:
         self.ends = [not own.isdisjoint(self.behind[i]) for i in range(len(states))]  # whether the search may be next
         self.read = dict[tuple[Open, bool, str, bool, bool, Tally], frozenset[Open]]()
 
-    def difference(self) -> Difference | None:
+    def difference(self) -> TextDifference | None:
         """Returns a text in which something else is found; None if there is none. Raises ValueError if that cannot be told."""
         before, untold = dict[ProductState, tuple[ProductState, str]](), None
-        pending = deque(ProductState(-1, Open(), Seen(tally=tally)) for tally in self.reading.before)
+        pending = deque(ProductState(-1, Open(), KeptText(tally=tally)) for tally in self.reading.before)
         while pending:
             state = pending.popleft()
             if state.at >= 0 and self.ends[state.at] and not self._agree(state):
@@ -118,15 +118,15 @@ class Comparison:
             raise untold
         return None
 
-    def _show(self, words: Sequence[str], states: Sequence[ProductState]) -> Difference:
+    def _show(self, words: Sequence[str], states: Sequence[ProductState]) -> TextDifference:
         """Returns the text, by the states before and after each of its words."""
         marked = next((j for j, state in enumerate(states[1:]) if state.last), None)
         if not self.reading.counts:
-            return Difference(words, marked, "", None)
+            return TextDifference(words, marked, "", None)
         done = [*accumulate(state.seen.tally.fresh for state in states)]
         left = [state.seen.tally.left for state in states]
         numbers = [a + b for a, b in zip(done, left, strict=True) if abs(b) < NEAR]
-        return Difference(words, marked, self.reading.counts, numbers[0] if numbers else done[-1] + NEAR)
+        return TextDifference(words, marked, self.reading.counts, numbers[0] if numbers else done[-1] + NEAR)
 
     def _agree(self, state: ProductState) -> bool:
         """Returns whether the search finds what it should if it begins here, for each guess that is right."""

@@ -15,7 +15,7 @@ Interval = tuple[Fraction, Fraction]
 BIT = Fraction(0), Fraction(1)
 
 
-class Known(Protocol):
+class KnownFacts(Protocol):
     """What is asked of `Facts` below it."""
 
     @property
@@ -28,8 +28,8 @@ class Known(Protocol):
     def positions(self) -> tuple[int, int]: ...
 
     @property
-    def each(self) -> Mapping[int, Known]:
-        """Returns what is known of positions at each state."""
+    def each(self) -> Mapping[int, KnownFacts]:
+        """Returns the facts of positions at each state."""
 
     def bounds(self, value: Term) -> Interval:
         """Returns two numbers that it lies between."""
@@ -37,11 +37,11 @@ class Known(Protocol):
     def is_integer(self, value: Term) -> bool:
         """Returns whether it is an integer at every position."""
 
-    def behind(self, where: Selection) -> Known:
-        """Returns what is known of the positions that may be read from here."""
+    def facts_of_read(self, where: Selection) -> KnownFacts:
+        """Returns what is known of the positions that a read with this selection may reach from here."""
 
 
-def with_known_values(value: Term, facts: Known) -> Term:
+def with_known_values(value: Term, facts: KnownFacts) -> Term:
     """Puts numbers in place of atoms that have one value here, so that equal products are added up.
 
     And with x or 1 − x in place of a comparison of an integer x that is 0 or 1 here.
@@ -75,7 +75,7 @@ def with_terms(value: Term, known: Mapping[Atom, Term]) -> Term:
     return term(items)
 
 
-def by_token(value: Term, facts: Known) -> Iterator[list[dict[Atom, Interval]]]:
+def by_token(value: Term, facts: KnownFacts) -> Iterator[list[dict[Atom, Interval]]]:
     """Yields, for each group of atoms that read one token, their bounds at each state where it may stand."""
     reads: dict[int, list[Read]] = {}
     for a in value.atoms:
@@ -83,13 +83,13 @@ def by_token(value: Term, facts: Known) -> Iterator[list[dict[Atom, Interval]]]:
             reads.setdefault(told_apart(a.where.steps), []).append(a)
     for steps, atoms in reads.items():
         if len(atoms) > 1:
-            states = facts.behind(Back(steps)).states
+            states = facts.facts_of_read(Back(steps)).states
             if len(states) > 1:
                 yield [{a: facts.each[i].bounds(a.value) for a in atoms} for i in states]
 
 
 def lines(value: Term) -> Iterator[tuple[Atom, Fraction, list[tuple[Equal, Fraction]]]]:
-    """Atoms x with their factor, perhaps 0, where there are bits 1[x = v], and these with theirs."""
+    """Yields each atom x that some bit 1[x = v] of the value compares, with its factor (or 0), and these bits with theirs."""
     factors = {monomial[0]: c for monomial, c in value.items if len(monomial) == 1}
     compared: dict[Atom, list[tuple[Equal, Fraction]]] = {}
     for a, c in factors.items():
@@ -113,7 +113,7 @@ def on_line(ends: Interval, slope: Fraction, more: Sequence[tuple[Equal, Fractio
 
 
 def share(value: Term, of: Term) -> Fraction:
-    """s, where s·of is a part of the value; 0 if there is none."""
+    """Returns the factor s with which s·of is a part of the value; 0 if there is none."""
     parts = dict(value.items)
     shares = [parts.get(monomial, Fraction(0)) / c for monomial, c in of.items if monomial]
     return shares[0] if shares and all(share == shares[0] for share in shares) else Fraction(0)

@@ -36,7 +36,7 @@ from verify.programs.implied import least_match, without
 from verify.programs.normal import Normalizer
 from verify.programs.output import answer_of, normal_answer
 from verify.programs.text import TermPrinter
-from verify.rounding.model import Model
+from verify.rounding.model import ExactModel
 
 Case = tuple[Term, bool]  # a bit, and whether it is 1
 MOST_SPLITS = 6  # bits that are told apart where no rule tells what is said
@@ -72,9 +72,9 @@ class Mismatch:
 
 
 def first_mismatch(
-    model: Model, registers: Mapping[int, Term], due: Answer, normal: Normalizer, cases: tuple[Case, ...] = ()
+    model: ExactModel, registers: Mapping[int, Term], due: Answer, normal: Normalizer, cases: tuple[Case, ...] = ()
 ) -> Mismatch | None:
-    """Returns the first case in which the program is not seen to say what is due; None if it always does.
+    """Returns the first case in which the program is not shown to give the due answer; None if it always does.
 
     normal: where the cases hold.
     """
@@ -107,9 +107,14 @@ def first_mismatch(
 
 
 def _by_cases(
-    model: Model, registers: Mapping[int, Term], due: Answer, normal: Normalizer, cases: tuple[Case, ...], splits: int
+    model: ExactModel,
+    registers: Mapping[int, Term],
+    due: Answer,
+    normal: Normalizer,
+    cases: tuple[Case, ...],
+    splits: int,
 ) -> Mismatch | None:
-    """Finds a mismatch by cases. Where no rule tells what is said, a bit is 1, or it is 0: both are looked at.
+    """Finds a mismatch by cases: if no rule finds the answer, some bit is set to 1, then to 0.
 
     A bit is 1 or 0 at each position; so what is due is said, if it is in both cases, or in the one that can be.
     splits: so many bits are told apart at most.
@@ -144,7 +149,7 @@ def _under(cases: tuple[Case, ...], normal: Normalizer) -> Normalizer | None:
 
 
 def _mismatch(
-    model: Model, registers: Mapping[int, Term], due: Answer, normal: Normalizer, cases: tuple[Case, ...]
+    model: ExactModel, registers: Mapping[int, Term], due: Answer, normal: Normalizer, cases: tuple[Case, ...]
 ) -> Mismatch | None:
     """Returns whether the word with the largest logit is not seen to be what is due. registers, due: in normal form."""
     try:
@@ -156,7 +161,7 @@ def _mismatch(
 
 
 def _open_bits(registers: Mapping[int, Term], due: Answer, normal: Normalizer) -> Iterator[Term]:
-    """Bits of k that logits, or the number that is due, are made of, the one in most products first; then those in cases."""
+    """Yields the undecided bits in logits and in the due number, the one in most products first; then those of cases."""
     terms = [*registers.values(), *([due.number] if isinstance(due, SayNumber) else [])]
     if sum(len(value.order) for value in terms) > LONGEST:
         return
@@ -194,7 +199,7 @@ def _spell(answer: Answer, normal: Normalizer) -> Answer:
 
 
 def _contradicts(normal: Normalizer) -> bool:
-    """Returns whether nothing is like this."""
+    """Returns whether no position can be like this."""
     facts = normal.facts
     if any(low > high for low, high in facts.given.values()) or (bool(facts.told) and not facts.states_back(0)):
         return True
@@ -202,7 +207,7 @@ def _contradicts(normal: Normalizer) -> bool:
 
 
 def _with(normal: Normalizer, bit: Term, holds: bool) -> Normalizer:
-    """bit: in normal form. Where it is no single atom, nothing is learnt from it."""
+    """Returns the normal form where a bit holds, or not. It learns nothing from a bit that is no single atom."""
     if len(bit.items) == 2 and bit.constant == 1:  # 1 − b
         return _with(normal, (bit - 1) * -1, not holds)
     if len(bit.items) != 1 or len(bit.items[0][0]) != 1 or bit.items[0][1] != 1:
@@ -225,7 +230,7 @@ def _there(normal: Normalizer, a: Atom, holds: bool) -> Normalizer:
         return normal
     if not holds and normal.facts.here[0] <= a.where.steps:
         return normal
-    there = Normalizer(normal.facts.behind(a.where), around=normal.everywhere)
+    there = Normalizer(normal.facts.facts_of_read(a.where), around=normal.everywhere)
     for other, ends in _with(there, as_term(bit), holds).facts.given.items():
         normal = normal.knowing(Read(as_term(other), a.where), *ends)
     return normal

@@ -16,7 +16,7 @@ from verify.certificates.building import build
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, Judged, about, inputs_of
 from verify.dossiers.dossier import Json, Subject
 from verify.programs.decisions import first_mismatch
-from verify.programs.extraction import Passed, Program, extract
+from verify.programs.extraction import ExtractedProgram, QueueTerm, extract
 from verify.programs.facts import Facts, Group
 from verify.programs.forms import at_first, expanded, read_alone, unresolved
 from verify.programs.normal import Normalizer
@@ -25,7 +25,7 @@ from verify.programs.shares import denominator
 from verify.programs.text import ProgramPrinter, TermPrinter, told_answer
 from verify.programs.texts import ending
 from verify.programs.witness import first_wrong
-from verify.rounding.model import Model
+from verify.rounding.model import ExactModel
 
 
 def explanation(subject: Subject) -> Json:
@@ -33,22 +33,22 @@ def explanation(subject: Subject) -> Json:
     try:
         document = explained(subject, *build(subject))
     except (Undecided, OtherMatrices) as stop:
-        return {**asked(subject), **Judged.at(stop).told}
+        return {**document_head(subject), **Judged.at(stop).told}
     if document["verdict"] == UNKNOWN and isinstance(subject.n, int) and (wrong := subject.dossier.wrong_run(subject)):
         document |= {"verdict": REFUSED, "what": wrong}
     return document
 
 
-def asked(subject: Subject) -> Json:
-    """Returns what was asked for."""
+def document_head(subject: Subject) -> Json:
+    """Returns the head of a document: which model, which inputs, and which property is judged."""
     return {**about(subject), "property": "what the ideal model computes"}
 
 
-def explained(subject: Subject, model: Model, automaton: TokenAutomaton) -> Json:
+def explained(subject: Subject, model: ExactModel, automaton: TokenAutomaton) -> Json:
     """Returns the document for a model that is held against this subject's task."""
     dossier = subject.dossier
     automaton = dossier.compared_texts(subject, automaton)
-    document = asked(subject)
+    document = document_head(subject)
     document |= {**Judged(UNKNOWN).told, "weights_sha256": model.digest, "inputs": inputs_of(automaton)}
     try:
         program = extract(model, automaton, naming=dossier.named_sums, shorten=bool(subject.printed))
@@ -76,7 +76,7 @@ def explained(subject: Subject, model: Model, automaton: TokenAutomaton) -> Json
     return document
 
 
-def compared(subject: Subject, model: Model, automaton: TokenAutomaton, program: Program) -> Json:
+def compared(subject: Subject, model: ExactModel, automaton: TokenAutomaton, program: ExtractedProgram) -> Json:
     """Returns the answers of the program and of the task at each state where an answer is due."""
     answers: Json = {}
     due: Json = {}
@@ -85,7 +85,7 @@ def compared(subject: Subject, model: Model, automaton: TokenAutomaton, program:
         defined = subject.dossier.definition(subject, state.label) if state.label in automaton.answers else None
         if defined is None:
             continue
-        normal = Normalizer(program.facts.at(frozenset([i])))
+        normal = Normalizer(program.facts.facts_at(frozenset([i])))
         expected = normal_answer(defined, normal)
         due[str(state.label)] = told_answer(expected)
         registers = {r: normal.term(value) for r, value in program.stages[-1].registers.items()}
@@ -102,8 +102,8 @@ def compared(subject: Subject, model: Model, automaton: TokenAutomaton, program:
     return {"verdict": verdict, "where": where, "what": what, "answers": answers, "task": due}
 
 
-def steps(subject: Subject, model: Model, program: Program, listing: ProgramPrinter) -> Json:
-    """Returns whether the program says, in each case that a step tells apart, what is due there."""
+def steps(subject: Subject, model: ExactModel, program: ExtractedProgram, listing: ProgramPrinter) -> Json:
+    """Returns whether the program gives the due answer in each case that a step distinguishes."""
     answers: Json = {}
     due: Json = {}
     where, what, value = "", "", ""
@@ -145,7 +145,7 @@ def steps(subject: Subject, model: Model, program: Program, listing: ProgramPrin
     }
 
 
-def _is_defined(group: Group, subject: Subject, program: Program) -> bool:
+def _is_defined(group: Group, subject: Subject, program: ExtractedProgram) -> bool:
     """Returns whether an invariant of counts is about registers that hold what the definition says it of, none of it assumed."""
     normal = Normalizer(replace(program.facts, groups=(), known={}, parts={}))
     number, order = subject.dossier.invariant_terms(subject)
@@ -153,8 +153,8 @@ def _is_defined(group: Group, subject: Subject, program: Program) -> bool:
     return normal.term(group.key) == normal.term(number) and counts == normal.term(order)
 
 
-def _is_passed(passed: Passed, subject: Subject, program: Program) -> bool:
-    """Returns whether what leaves is what the definition says, and nothing enters at the first two positions.
+def _is_passed(passed: QueueTerm, subject: Subject, program: ExtractedProgram) -> bool:
+    """Returns whether the queue returns what the definition says, and takes nothing at the first two positions.
 
     What enters at the others is said as many positions later, or the answers would not be those that are due.
     """
@@ -168,7 +168,7 @@ def _is_passed(passed: Passed, subject: Subject, program: Program) -> bool:
     return not at_first(passed.early, program.facts.start) and all(value == ZERO for value in early)
 
 
-def _find(program: Program, normal: Normalizer) -> dict[Term, str]:
+def _find(program: ExtractedProgram, normal: Normalizer) -> dict[Term, str]:
     """Returns what heads find at this state, and the registers that hold it."""
     last = {program.names[i]: normal.term(value) for i, value in program.stages[-1].registers.items()}
     alone = ((name, value, read_alone(value)) for name, value in last.items())

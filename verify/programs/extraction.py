@@ -32,9 +32,9 @@ from verify.algebra.domains import Undecided
 from verify.algebra.polynomial import Polynomial
 from verify.automata.token_automaton import Consecutive, Delayed, TokenAutomaton
 from verify.programs.facts import Facts, Group
-from verify.programs.forms import named, unresolved
+from verify.programs.forms import as_atom, unresolved
 from verify.programs.normal import Normalizer
-from verify.rounding.model import NUMBER, Model
+from verify.rounding.model import NUMBER, ExactModel
 from verify.rounding.queues import Queue, queue_of
 
 Registers = dict[int, Term]
@@ -62,7 +62,7 @@ class Stage:
 
 
 @dataclass(frozen=True)
-class Passed:
+class QueueTerm:
     """What an invariant says, by name: what leaves a queue, `late`, entered it as `early` so many positions before."""
 
     name: str
@@ -71,7 +71,7 @@ class Passed:
 
 
 @dataclass(frozen=True)
-class Program:
+class ExtractedProgram:
     """The terms of every register after the embedding and after both sublayers of each block.
 
     queues: what is assumed of those that recurrences keep.
@@ -80,10 +80,12 @@ class Program:
     names: tuple[str, ...]
     stages: tuple[Stage, ...]
     facts: Facts
-    queues: tuple[Passed, ...] = ()
+    queues: tuple[QueueTerm, ...] = ()
 
 
-def extract(model: Model, automaton: TokenAutomaton, *, naming: bool = False, shorten: bool = False) -> Program:
+def extract(
+    model: ExactModel, automaton: TokenAutomaton, *, naming: bool = False, shorten: bool = False
+) -> ExtractedProgram:
     """Returns the program that the weights are. naming: sums that a block leaves are one atom each from there on, called by the
     register.
 
@@ -106,7 +108,7 @@ def extract(model: Model, automaton: TokenAutomaton, *, naming: bool = False, sh
         stages.append(Stage(kind, block, name_place(block, part), domain.stream, domain.changed, heads))
         if sublayer % 2 and (groups := _groups(model.registers, domain.stream, automaton, domain.normal.facts)):
             domain.normal = Normalizer(replace(domain.normal.facts, groups=groups, known={}, parts={}))
-    return Program(model.registers, tuple(stages), domain.normal.facts, tuple(domain.queues))
+    return ExtractedProgram(model.registers, tuple(stages), domain.normal.facts, tuple(domain.queues))
 
 
 class _Terms(Domain[Term]):
@@ -114,12 +116,12 @@ class _Terms(Domain[Term]):
 
     stream: Registers
 
-    def __init__(self, model: Model, automaton: TokenAutomaton) -> None:
+    def __init__(self, model: ExactModel, automaton: TokenAutomaton) -> None:
         self.model, self.automaton = model, automaton
         self.normal = Normalizer(Facts.everywhere(automaton))
         self.stream = _embed(model, self.normal)
         self.changed: tuple[int, ...] = ()
-        self.queues: list[Passed] = []
+        self.queues: list[QueueTerm] = []
 
     def row(self, row: Row, bias: Weight, values: Values[Term], site: str) -> Term:
         return _affine(row, bias, dict(enumerate(values)) if isinstance(values, Sequence) else values)
@@ -136,7 +138,7 @@ class _Terms(Domain[Term]):
         index = self.model.registers.index
         for queue in met.values():
             ends = (self.stream.get(index(r), ZERO) for r in (queue.invariant.early, queue.invariant.late))
-            self.queues.append(Passed(queue.invariant.name, *ends))
+            self.queues.append(QueueTerm(queue.invariant.name, *ends))
         return _states(recurrence, self.stream, self.normal, name_place(self.block, RECURRENCE), met).items()
 
     def write(self, changes: Iterable[tuple[int, Term]], site: str) -> None:
@@ -149,7 +151,7 @@ class _Terms(Domain[Term]):
 
 
 def _groups(names: tuple[str, ...], registers: Registers, automaton: TokenAutomaton, facts: Facts) -> tuple[Group, ...]:
-    """Returns what is assumed of registers that hold something for the first time."""
+    """Returns the invariants that are assumed of registers which number first occurrences."""
     groups = []
     for invariant in automaton.invariants:
         if isinstance(invariant, Consecutive) and {invariant.group, invariant.count} <= set(names):
@@ -164,7 +166,7 @@ def _call(registers: Registers, names: tuple[str, ...], normal: Normalizer, all_
     sums = {i: value for i, value in registers.items() if len(value.items) > 1}
     long = {i: value for i, value in sums.items() if unresolved(value) is None or all_of_them}
     roots = {square: root for root in long.values() if (square := normal.normalised(root * root)) != root}
-    atoms = {value: named(names[i], value) for i, value in reversed(long.items()) if value not in roots}
+    atoms = {value: as_atom(names[i], value) for i, value in reversed(long.items()) if value not in roots}
     squares = {value: atoms[root] * atoms[root] for value, root in roots.items() if root in atoms}
     return {i: squares.get(value) or atoms.get(value, value) for i, value in registers.items()}
 
@@ -179,8 +181,8 @@ def _affine(row: Row, bias: Weight, registers: Mapping[int, Term]) -> Term:
     return sum((registers[i] * _number(w) for i, w in row if i in registers), as_term(_number(bias)))
 
 
-def _embed(model: Model, normal: Normalizer) -> Registers:
-    """Word and position: a polynomial of the number at numbers, a constant at each word; what all tokens have is a constant."""
+def _embed(model: ExactModel, normal: Normalizer) -> Registers:
+    """Reads the embedding as terms: a polynomial of the number at numbers, a constant at each word, plus the position."""
     registers: Registers = {}
     words = [{i: _number(w) for i, w in row} for row in model.specials.values()]
     constants = [{i: _number(p.constant) for i, p in numbers.rows.items()} for numbers in model.families.values()]
@@ -216,7 +218,7 @@ def _reads(head: HeadRows, registers: Registers, normal: Normalizer, where: str)
     return [normal.term(as_term(Read(_affine(row, 0, registers), best))) for row in head.value]
 
 
-def _queue(i: int, layer: Recurrent, model: Model, automaton: TokenAutomaton) -> Queue | None:
+def _queue(i: int, layer: Recurrent, model: ExactModel, automaton: TokenAutomaton) -> Queue | None:
     """Returns the queue that a state is, by an invariant of the automaton."""
     delays = [invariant for invariant in automaton.invariants if isinstance(invariant, Delayed)]
     return queue_of(i, dict(layer.carry).get(i, ()), dict(layer.feed).get(i, ()), model.registers, delays)
@@ -225,7 +227,7 @@ def _queue(i: int, layer: Recurrent, model: Model, automaton: TokenAutomaton) ->
 def _states(
     layer: Recurrent, registers: Registers, normal: Normalizer, where: str, queues: Mapping[int, Queue]
 ) -> Registers:
-    """h_t = A·h_{t−1} + B·x_t by coordinates: each adds up, or not, what is fed and the states of others one step before.
+    """Reads h_t = A·h_{t−1} + B·x_t as terms: each coordinate takes, or adds up, what is fed and others' states one step before.
 
     A queue is what has entered it and, by its invariant, not yet left. In a cycle each adds up what is fed to it, and what has come
     around from the others, which were fed so many steps before.

@@ -73,7 +73,7 @@ class Facts:
 
     given: bounds of some atoms at k, not at positions that it reads. known: bounds that were found so far. stood: what factors
     say of tokens and of k, whatever is given. around: what is known of every position, if there is that already. parts: what was
-    asked for by `at`. groups: what is assumed.
+    asked for by `facts_at`. groups: what is assumed.
     """
 
     automaton: TokenAutomaton
@@ -93,7 +93,7 @@ class Facts:
             raise Undecided("the input", "it does not begin with one certain word")
         return Facts(automaton, frozenset(range(len(automaton.states))))
 
-    def at(self, states: frozenset[int]) -> Facts:
+    def facts_at(self, states: frozenset[int]) -> Facts:
         """Returns the facts of positions at these states."""
         parts = self.globally.parts
         if states not in parts:
@@ -101,14 +101,14 @@ class Facts:
         return parts[states]
 
     def ending(self, state: int) -> Facts:
-        """Returns the facts of a text's last position, at this state: nothing is known of texts that go on otherwise."""
+        """Returns the facts of a text's last position, at this state."""
         automaton, number = ending(self.automaton, state)
         return Facts(automaton, frozenset([number]), groups=self.groups)
 
     @cached_property
     def each(self) -> dict[int, Facts]:
         """Returns the facts of positions at each state of these, or of the automaton."""
-        return {i: self.at(frozenset([i])) for i in range(len(self.automaton.states))}
+        return {i: self.facts_at(frozenset([i])) for i in range(len(self.automaton.states))}
 
     @cached_property
     def ranges(self) -> list[Integer]:
@@ -130,7 +130,7 @@ class Facts:
         if any(low > high for low, high in ends if type(low) is type(high) is Fraction):
             return True
         steps = dict.fromkeys(a.where for a in self.given if isinstance(a, Read) and isinstance(a.where, Back))
-        return any(self.behind(where).is_nowhere for where in steps)
+        return any(self.facts_of_read(where).is_nowhere for where in steps)
 
     def where(self, case: Mapping[Atom, Interval]) -> Facts:
         """Returns where these atoms lie between these bounds."""
@@ -176,7 +176,7 @@ class Facts:
         return (low, high) if low <= high else (first, last)  # else nothing is like this
 
     def number(self, family: str) -> tuple[int, int]:
-        """Bounds of the token's number."""
+        """Returns bounds of the token's number."""
         ends = [
             (self.automaton.range(p.numbers[0])[0], self.automaton.range(p.numbers[1])[1])
             if not p.word and p.family == family
@@ -186,12 +186,12 @@ class Facts:
         return min(low for low, _ in ends), max(high for _, high in ends)
 
     def tells_of(self, steps: int) -> bool:
-        """Returns whether something is given of the token so many steps before."""
+        """Returns whether a fact about the token so many steps before is given."""
         return told_apart(steps) in self.told
 
     @cached_property
     def told(self) -> dict[int, frozenset[int]]:
-        """Returns where tokens may stand of which something is given, by how many steps they are back."""
+        """Returns, by how many steps a token is back, the states at which it may stand, for tokens with given facts."""
         given: dict[int, list[tuple[Atom, Interval]]] = {}
         for a, ends in self.given.items():
             steps, value = of_one(a)
@@ -250,11 +250,15 @@ class Facts:
         return low, high
 
     def _before_k(self, value: Term) -> Iterator[tuple[Term, int, int]]:
-        """Terms that k is, plus something between two bounds."""
+        """Yields terms t with bounds low and high: k lies between t + low and t + high."""
         state = self.automaton.states[min(self.states)]
         if len(self.states) == 1 and state.behind is not None:
             number = self.number(state.family)[0]
-            yield as_term(NumberOf(state.family)) + state.behind, 0, self.positions[1] - number - state.behind
+            yield (
+                as_term(NumberOf(state.family)) + state.behind,
+                0,
+                self.positions[1] - number - state.behind,
+            )
         for a in value.atoms:
             if isinstance(a, Read) and isinstance(a.where, Pick) and a.value == as_term(POSITION):
                 yield as_term(a), int(matches_before(self, a.where)), self.positions[1] - 1
@@ -284,7 +288,7 @@ class Facts:
         return low, high
 
     def _parabola(self, value: Term) -> Interval:
-        """Bounds a + b·x + c·x²: at the ends of x, or at its top."""
+        """Returns bounds of a + b·x + c·x², from its values at the ends of x and at its vertex."""
         (x,) = value.atoms
         parts = {len(monomial): c for monomial, c in value.items}
         a, b, c = (parts.get(power, Fraction(0)) for power in range(3))
@@ -367,14 +371,14 @@ class Facts:
                     ends.append((at_first(value, self.start),) * 2)
                 return min(low for low, _ in ends), max(high for _, high in ends)
             case Read(value, where):
-                low_end, high_end = self.behind(where).bounds(value)
+                low_end, high_end = self.facts_of_read(where).bounds(value)
                 if isinstance(where, Back) and self.here[0] <= where.steps and not self._is_behind(where):
                     return min(low_end, Fraction(0)), max(high_end, Fraction(0))
                 return low_end, high_end
         raise TypeError(f"no atom: {a}")
 
     def _sum_behind_first(self, of: Term) -> Interval | None:
-        """Bounds of the sum over 1 … k, k > 1: of what it is at position 1, at k, and at each of the k − 2 positions between.
+        """Returns bounds of the sum over 1 … k, k > 1, from bounds at position 1, at k, and at the k − 2 positions between.
 
         None where k may be 1, or for numbers of n.
         """
@@ -382,15 +386,15 @@ class Facts:
         others, once = self.globally.states - {0}, self.ranges[0].high
         if not others or not type(first) is type(last) is type(once) is int or not first > once == 1:
             return None
-        between, own, start = self.at(others).bounds(of), self.bounds(of), at_first(of, self.start)
+        between, own, start = self.facts_at(others).bounds(of), self.bounds(of), at_first(of, self.start)
         if not all(type(end) is Fraction for end in (*between, *own, start)):
             return None
         low = min(between[0] * (k - 2) for k in (first, last))
         high = max(between[1] * (k - 2) for k in (first, last))
         return start + own[0] + low, start + own[1] + high
 
-    def behind(self, where: Selection) -> Facts:
-        """Returns the facts of the positions that may be read from here."""
+    def facts_of_read(self, where: Selection) -> Facts:
+        """Returns the facts of the positions that a read with this selection may reach from here."""
         match where:
             case Back(steps) if type(steps) is int:
                 if steps not in self.facts_back:
@@ -406,19 +410,19 @@ class Facts:
 
     @cached_property
     def facts_back(self) -> dict[int, Facts]:
-        """Returns what `behind` has found, by how many steps back it is: what is read there shares its bounds."""
+        """Returns what `facts_of_read` has found, by how many steps back it is: what is read there shares its bounds."""
         return {}
 
     def _look_back(self, where: Back) -> Facts:
         steps = where.steps
         earlier = self._earlier(steps, (1, self.positions[1] - steps), exactly=True)
         states = earlier.states & self.states_back(steps) if self.told else None
-        there = self.at(states) if states else earlier
+        there = self.facts_at(states) if states else earlier
         given = self._given_back(where)
         return there.where(given) if given and (self.here[0] > steps or self._is_behind(where)) else there
 
     def _given_back(self, where: Back) -> dict[Atom, Interval]:
-        """Returns what is given of atoms at the position that is so many steps before k, if there is one."""
+        """Returns the given facts of atoms at the position so many steps before k, if it exists."""
         reads = [(a, ends) for a, ends in self.given.items() if isinstance(a, Read) and a.where == where]
         given = {there: ends for a, ends in reads if (there := alone(a.value)) is not None}
         if not given or type(where.steps) is not int:
@@ -432,7 +436,7 @@ class Facts:
         return given
 
     def _is_behind(self, where: Back) -> bool:
-        """Returns whether k is seen to be after so many steps: something is given of what is read there that is not 0."""
+        """Returns whether k is shown to lie that far into the text: a given fact reads a value other than 0 there."""
         return any(
             isinstance(a, Read)
             and a.where == where
@@ -451,7 +455,7 @@ class Facts:
             states = reachability.backward(self.automaton, states, frozenset())
         ranges = {i: self.globally.ranges[i] for i in states}
         states_within = frozenset(i for i, r in ranges.items() if r.low <= positions[1] and positions[0] <= r.high)
-        return self.at(states_within) if states_within else self.globally
+        return self.facts_at(states_within) if states_within else self.globally
 
     def standing(self, back: Mapping[int, Atom], positions: tuple[int, int], *, before: int = 0) -> frozenset[int]:
         """Returns the states so many steps `before` k, given bounds of k and tokens so many steps back; none if that cannot be.
@@ -473,7 +477,7 @@ class Facts:
             return a
         states = self.automaton.states
         while True:
-            there = self.behind(Back(steps)) if steps else self
+            there = self.facts_of_read(Back(steps)) if steps else self
             more, *others = {states[i].same * (states[i].family == family) for i in there.states}
             if others or not more:
                 break

@@ -51,13 +51,13 @@ def unresolved(value: Term) -> Best | None:
 
 
 def scaled(value: Term) -> tuple[Term, Fraction]:
-    """F and a with value = a·F; the coefficients of F are coprime integers, those of n too. value: not 0."""
+    """Returns F and a with value = a·F, where F has coprime integer coefficients. value: not 0."""
     scale = common_divisor(c for _, c in value.items) or Fraction(1)
     return value * (1 / scale), scale
 
 
-def named(name: str, value: Term) -> Term:
-    """Returns the term as one atom, times a number, if it is a sum."""
+def as_atom(name: str, value: Term) -> Term:
+    """Returns a sum as one atom times a number; any other term unchanged."""
     if len(value.items) < 2:
         return value
     whole, scale = scaled(value)
@@ -65,7 +65,7 @@ def named(name: str, value: Term) -> Term:
 
 
 def content(value: Term) -> Term:
-    """Returns a named term in place of its name; any other as it is."""
+    """Returns the term that a name stands for; any other term unchanged."""
     if len(value.items) == 1 and len(value.items[0][0]) == 1 and isinstance(a := value.items[0][0][0], Named):
         return a.of * value.items[0][1]
     return value

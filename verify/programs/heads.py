@@ -92,7 +92,7 @@ def as_rows(score: dict[Monomial, Term]) -> Rows:
 
 
 def winners(score: dict[Monomial, Term], normal: Normal) -> Nearest | Matched | Tied | Among | None:
-    """Who has the largest score; None if no rule tells. normal: the normal form at k."""
+    """Returns which positions have the largest score; None if no rule finds them. normal: the normal form at k."""
     facts = normal.facts
     rest = dict(score)
     bend = rest.pop((POSITION, POSITION), ZERO)
@@ -168,7 +168,7 @@ def _on_a_line(slope: Term, rest: dict[Monomial, Term], normal: Normal) -> Pick 
 
 
 def _at_first(default: Term, pairs: Sequence[Compared], normal: Normal) -> Term:
-    """δ: what position 1 scores, less what is left out. default: the same without what is compared."""
+    """Returns δ, the score of position 1 relative to a full match. default: δ without the compared pairs."""
     for cost, key, query in pairs:
         off = as_term(at_first(key, normal.facts.start)) - query
         default = default - off * off * cost
@@ -188,7 +188,7 @@ def _never_halfway(target: Term, facts: Facts) -> bool:
 def _prefer(
     preference: Compared, matching: Matching, mismatch: Fraction, default: Term, normal: Normal
 ) -> Next | Among | None:
-    """Among matches, the one whose count is nearest to what is asked for; default: at position 1, where the count is 0."""
+    """Returns the selection of the match whose count is nearest to the query. default: the score at position 1, where it is 0."""
     facts, (cost, key, query) = normal.facts, preference
     group = next((g for g in facts.groups if normal.everywhere.term(g.count) == key), None)
     if group is None or at_first(key, facts.start):
@@ -245,7 +245,7 @@ def _pairs(coefficients: dict[Monomial, Term], facts: Facts) -> tuple[list[Compa
 
 
 def _whole_factor(y: Term, facts: Facts) -> int:
-    """m ≥ 1, where m·y is an integer; 0 if none is seen. −S(x − y)² is −S/m²·(m·x − m·y)², of two integers if x is one."""
+    """Returns m ≥ 1 with m·y an integer, or 0: then −S(x − y)² = −S/m²·(m·x − m·y)² compares two integers, if x is one."""
     if facts.is_integer(y):
         return 1
     if not all(type(c) is Fraction for _, c in y.items):
@@ -254,7 +254,7 @@ def _whole_factor(y: Term, facts: Facts) -> int:
 
 
 def _of_bit(x: Term, slope: Term, facts: Facts) -> Compared | None:
-    """S, m·x and y, if y is an integer: of a bit x, −S(m·x − y)² is S(2m·y − m²)·x but for −S·y², as x² is x; m is small."""
+    """Returns S, m·x and an integer y for a bit x, since x² = x: −S(m·x − y)² is S(2m·y − m²)·x but for −S·y². m is small."""
     if not all(type(c) is Fraction for _, c in slope.items):
         return None
     _, twice = scaled(slope - slope.constant)

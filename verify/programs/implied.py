@@ -47,14 +47,14 @@ def standing(factors: Iterable[Atom], facts: Facts) -> Standing | None:
 
 
 def told_bit(a: Atom, factors: Iterable[Atom], facts: Facts) -> Fraction | None:
-    """Returns the value of a bit that is read where none of the factors is 0, if their tokens tell it."""
+    """Returns the value of a bit that is read where none of the factors is 0, if their tokens determine it."""
     if not isinstance(a, Named | Read) or (isinstance(a, Read) and isinstance(a.where, Back)) or not facts.is_bit(a):
         return None
     constraint = standing(factors, facts)
     states = facts.standing(*constraint) if constraint is not None else facts.states
     if states == facts.states:
         return None
-    low, high = facts.at(states).bounds(as_term(a))
+    low, high = facts.facts_at(states).bounds(as_term(a))
     return low if low == high else None
 
 
@@ -159,7 +159,7 @@ def _sum_of_products(value: Term, facts: Facts) -> bool:
 
 
 def _exclude(key: Term, facts: Facts) -> Iterator[frozenset[Atom]]:
-    """Bits that are not all 1 where the key is 0: a sum of products, none of them negative, of bits and what is then 1 or more."""
+    """Yields sets of bits that are not all 1 where the key is 0. The key: a sum of products of bits and of positive atoms."""
     if not _sum_of_products(key, facts):
         return
     for monomial, _ in key.items:
@@ -174,9 +174,11 @@ def _least(a: Atom, bits: frozenset[Atom], facts: Facts) -> Fraction:
     if constraint is None:
         return Fraction(1)  # nowhere
     value, steps = (a.value, a.where.steps) if isinstance(a, Read) and isinstance(a.where, Back) else (as_term(a), 0)
-    if not _is_near(steps) or (steps and facts.at(facts.standing(*constraint, before=steps - 1)).positions[0] < 2):
+    if not _is_near(steps) or (
+        steps and facts.facts_at(facts.standing(*constraint, before=steps - 1)).positions[0] < 2
+    ):
         return Fraction(0)
-    return facts.at(facts.standing(*constraint, before=steps)).bounds(value)[0]
+    return facts.facts_at(facts.standing(*constraint, before=steps)).bounds(value)[0]
 
 
 def follows(a: Atom, b: Atom) -> bool:
@@ -196,7 +198,7 @@ def follows(a: Atom, b: Atom) -> bool:
 
 
 def under(equal: Equal, b: Atom) -> Fraction | None:
-    """Returns the value of another factor where `equal` is 1; None if it is not told."""
+    """Returns the value of another factor where `equal` is 1; None if that does not determine it."""
     if isinstance(b, Equal) and b.of == equal.of:
         return Fraction(0) if b.value != equal.value else Fraction(1)
     if as_term(b) == equal.of:

@@ -21,12 +21,12 @@ from verify.algebra.interval import of_form, symbol
 from verify.algebra.polynomial import Polynomial, constant
 from verify.automata.token_automaton import Bound, Consecutive, TokenAutomaton
 from verify.certificates.above import Say, whole
-from verify.certificates.building import Part, Sizes, at_size, automaton_of, chosen_sizes, families_of
+from verify.certificates.building import ModelSizes, Sizes, at_size, automaton_of, chosen_sizes, families_of
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, Judged, changed, subject_of, with_origin
 from verify.certificates.ranges import parts
 from verify.dossiers.dossier import Json, Subject
-from verify.programs.document import asked, explained, explanation
-from verify.rounding.model import Model, vocabulary
+from verify.programs.document import document_head, explained, explanation
+from verify.rounding.model import ExactModel, vocabulary
 
 TOLD = ("verdict", "where", "what", "answers", "task", "assumed_invariants", "value")
 
@@ -50,7 +50,7 @@ def explanations(
     """
     if not subject.last or subject.n < subject.dossier.least:
         return with_origin(explanation(replace(subject, last=0)), subject)
-    summary: Json = {**asked(subject), "intervals": []}
+    summary: Json = {**document_head(subject), "intervals": []}
     for interval in intervals(subject):
         tell(interval)
         document = interval.document
@@ -62,8 +62,8 @@ def explanations(
     return with_origin(whole(summary, subject, as_defined, say=say), subject)
 
 
-def as_defined(subject: Subject, model: Model, automaton: TokenAutomaton) -> Json:
-    """Returns whether the program is what is defined, where n stands for each n of a case."""
+def as_defined(subject: Subject, model: ExactModel, automaton: TokenAutomaton) -> Json:
+    """Returns whether program and definition agree, where n stands for each n of a case."""
     document = explained(subject, model, automaton)
     assumed = {"assumed_invariants": document.get("assumed_invariants", [])}
     return {**{key: document.get(key, "") for key in ("verdict", "where", "what", "program_sha256")}, **assumed}
@@ -89,7 +89,7 @@ def intervals(subject: Subject) -> Iterator[ProgramInterval]:
             if interval.document["verdict"] != CERTIFIED:
                 return
     except OtherMatrices as refused:  # the matrices that users get
-        document = {**asked(at_size(subject, low)), **Judged.at(refused).told}
+        document = {**document_head(at_size(subject, low)), **Judged.at(refused).told}
         yield ProgramInterval(low, low, subject.unit, "", document)
 
 
@@ -108,11 +108,11 @@ def _of_cells(subject: Subject) -> Iterator[ProgramInterval]:
         yield ProgramInterval(part.low, part.high, part.of, _digest(part), document)
 
 
-def _digest(*some: Part) -> str:
+def _digest(*some: ModelSizes) -> str:
     return hashlib.sha256("".join(part.model.digest for part in some).encode()).hexdigest()
 
 
-def pieces(subject: Subject, model: Model, low: int, high: int) -> Iterator[ProgramInterval]:
+def pieces(subject: Subject, model: ExactModel, low: int, high: int) -> Iterator[ProgramInterval]:
     """Yields the intervals of a model that stands for each n of an interval."""
     while low <= high:
         one = replace(subject, n=low)
@@ -142,7 +142,7 @@ def pieces(subject: Subject, model: Model, low: int, high: int) -> Iterator[Prog
         low = last + 1
 
 
-def _size(subject: Subject, model: Model) -> tuple[Model, TokenAutomaton]:
+def _size(subject: Subject, model: ExactModel) -> tuple[ExactModel, TokenAutomaton]:
     """Returns the model and its inputs, where n is the subject's symbol; its interval may be cut for the vocabulary."""
     n: Any = subject.n
     sized_model = _change(model, subject, lambda w: of_form(w, n.oracle) if isinstance(w, Polynomial) else w)
@@ -165,13 +165,13 @@ def sized_texts(subject: Subject) -> TokenAutomaton:
     return replace(automaton, states=states, invariants=tuple(invariants))
 
 
-def at_one(model: Model, subject: Subject) -> Model:
+def at_one(model: ExactModel, subject: Subject) -> ExactModel:
     """Returns the model of one n."""
     size = {SIZE: constant(subject.n)}
     return _change(model, subject, lambda w: w.substitute(size).constant if isinstance(w, Polynomial) else w)
 
 
-def _change(model: Model, subject: Subject, change: Callable[[Weight], Weight]) -> Model:
+def _change(model: ExactModel, subject: Subject, change: Callable[[Weight], Weight]) -> ExactModel:
     """Returns the model with other weights, and with the numbers of the subject's vocabulary."""
     families = dict(model.families)
     for one in families_of(subject):

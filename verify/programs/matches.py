@@ -10,11 +10,11 @@ from constructions.language.terms import Matching, Pick, Term
 from verify.algebra.domains import Integer
 from verify.algebra.symbolic import one_number
 from verify.programs import reachability
-from verify.programs.cases import Known
+from verify.programs.cases import KnownFacts
 
 
-def matching_states(facts: Known, matching: Matching, *, before: bool = False) -> list[int]:
-    """Returns where positions from 2 to k may match what is asked for at k; before: less than k."""
+def matching_states(facts: KnownFacts, matching: Matching, *, before: bool = False) -> list[int]:
+    """Returns the states at which positions from 2 to k may match the query at k. before: only positions less than k."""
     queries = [(key, *facts.bounds(query)) for key, query in matching.pairs]
     states = []
     for i in sorted(_reach(facts, before)):
@@ -25,7 +25,7 @@ def matching_states(facts: Known, matching: Matching, *, before: bool = False) -
     return states
 
 
-def most_matches(facts: Known, matching: Matching) -> int:
+def most_matches(facts: KnownFacts, matching: Matching) -> int:
     """Returns how many positions of 2 … k match at most: as many as there are at the states where one may.
 
     After one state, once for each that no text comes to again. Of all k together rules for heads ask whether there is none.
@@ -45,13 +45,13 @@ def most_matches(facts: Known, matching: Matching) -> int:
     return min(once + sum((row.high - row.low) // row.step + 1 for row in rows.values()), last - 1)
 
 
-def _reach(facts: Known, before: bool, ends: frozenset[int] = frozenset()) -> frozenset[int]:
+def _reach(facts: KnownFacts, before: bool, ends: frozenset[int] = frozenset()) -> frozenset[int]:
     """States on the ways back from k, or from the position before it, that go no further than to one of the ends."""
     begin = frozenset(j for i in facts.states for j in facts.automaton.states[i].after) if before else facts.states
     return reachability.backward(facts.automaton, begin, ends)
 
 
-def _sure_states(facts: Known, matching: Matching, states: Iterable[int]) -> frozenset[int]:
+def _sure_states(facts: KnownFacts, matching: Matching, states: Iterable[int]) -> frozenset[int]:
     """Returns the states where each position is seen to match."""
     each = ((i, facts.each[i]) for i in states)
     return frozenset(
@@ -59,7 +59,7 @@ def _sure_states(facts: Known, matching: Matching, states: Iterable[int]) -> fro
     )
 
 
-def always_matches(facts: Known, matching: Matching, *, before: bool = False) -> bool:
+def always_matches(facts: KnownFacts, matching: Matching, *, before: bool = False) -> bool:
     """Returns whether one of the positions 2 … k is seen to match: k itself, or all ways back to position 1 lead by a state that
     does.
 
@@ -71,7 +71,7 @@ def always_matches(facts: Known, matching: Matching, *, before: bool = False) ->
     return facts.positions[0] > 1 and bool(sure) and 0 not in _reach(facts, before, sure)
 
 
-def picked_states(facts: Known, where: Pick) -> frozenset[int]:
+def picked_states(facts: KnownFacts, where: Pick) -> frozenset[int]:
     """Returns where the first or the last match may be: on the way there from one end, no other state is one where all match."""
     states = matching_states(facts, where.matching)
     sure = _sure_states(facts, where.matching, states)
@@ -80,33 +80,33 @@ def picked_states(facts: Known, where: Pick) -> frozenset[int]:
     return reachability.forward(facts.automaton, _reach(facts, False), sure).intersection(states)
 
 
-def matches_before(facts: Known, where: Pick) -> bool:
+def matches_before(facts: KnownFacts, where: Pick) -> bool:
     """Returns whether the position that is picked is surely less than k."""
     if not where.last and always_matches(facts, where.matching, before=True):
         return True
     return facts.positions[0] > 1 and not facts.states.intersection(matching_states(facts, where.matching))
 
 
-def picks_itself(facts: Known, where: Pick) -> bool:
+def picks_itself(facts: KnownFacts, where: Pick) -> bool:
     """Returns whether the position that is picked is surely k."""
     alone = where.last or not matching_states(facts, where.matching, before=True)
     return alone and matches_itself(facts, where.matching)
 
 
-def matches_itself(facts: Known, matching: Matching) -> bool:
+def matches_itself(facts: KnownFacts, matching: Matching) -> bool:
     """Returns whether k, not the first position, is seen to be one that matches."""
     return facts.positions[0] > 1 and all(
         key == query or _same(facts, key, query, facts) for key, query in matching.pairs
     )
 
 
-def _same(facts: Known, key: Term, query: Term, there: Known) -> bool:
-    """Returns whether the key is one number there, and what is asked for is the same number."""
+def _same(facts: KnownFacts, key: Term, query: Term, there: KnownFacts) -> bool:
+    """Returns whether key and query are the same constant there."""
     (low, high), query_ends = there.bounds(key), facts.bounds(query)
     return low == high == query_ends[0] == query_ends[1]
 
 
-def first_match(facts: Known, matching: Matching) -> int | None:
+def first_match(facts: KnownFacts, matching: Matching) -> int | None:
     """Returns the first position of 2 … k that matches, if all texts have it at one state; None if that is not seen."""
     states = matching_states(facts, matching)
     ranges = {i: facts.each[i].positions for i in _reach(facts, False)}

@@ -49,7 +49,7 @@ from verify.algebra.symbolic import grows, is_never_whole, one_number, span
 from verify.programs import implied, matches, tables
 from verify.programs.cases import BIT, with_terms
 from verify.programs.facts import MOST_STEPS, Facts
-from verify.programs.forms import alone, at_first, named, primitive, read_alone, with_value
+from verify.programs.forms import alone, as_atom, at_first, primitive, read_alone, with_value
 from verify.programs.heads import Among, Tied, as_rows, by_key, winners
 from verify.programs.products import simplified
 from verify.programs.shares import inverse as as_inverse
@@ -126,7 +126,7 @@ class Normalizer:
             case Count(where):
                 return self._count(self._matching(where))
             case Named(name, of):
-                return named(name, self.term(of))
+                return as_atom(name, self.term(of))
             case Sum(of):
                 return self._sum(self.everywhere.term(of))
             case Comb(of, 1, 1):
@@ -160,7 +160,7 @@ class Normalizer:
         return term(chain.from_iterable(simplified(monomial, c, self) for monomial, c in value.items))
 
     def inverse(self, a: Atom) -> Term | None:
-        """t, where the atom is 1/t, or 0 where t is; None for an integer, or if no rule tells it."""
+        """Returns a term t with atom = 1/t, or 0 where t = 0; None for an integer, or if no rule finds one."""
         if a not in self.inverses:
             t = None if self.facts.is_integer(as_term(a)) else as_inverse(a, self)
             self.inverses[a] = t and self.term(t)
@@ -169,10 +169,10 @@ class Normalizer:
     # Sign and equality
 
     def above(self, value: Term) -> Term:
-        """1[value > 0]."""
+        """Returns the normal form of 1[value > 0]."""
         if (compared := larger(value, self)) is not None:
             return self.term(compared)
-        if self._counted(value) is not None:
+        if self._matching_of_order(value) is not None:
             return ONE - self.equal(value, Fraction(0))
         if (compared_sum := self._above_positions(value)) is not None:
             return compared_sum
@@ -185,7 +185,7 @@ class Normalizer:
         return self._known(Above(value))
 
     def _above_positions(self, value: Term) -> Term | None:
-        """1[s·(1 + 2 + … + k) + c > 0]; None for another term. The sum is k·(k + 1)/2 and grows with k, so k is compared."""
+        """Rewrites 1[s·(1 + 2 + … + k) + c > 0] as a comparison of k, with which the sum grows; None for another term."""
         body, scale = value - value.constant, Fraction(0)
         if len(body.items) == 1 and body.items[0][0] == (POSITIONS,):
             scale = body.items[0][1]
@@ -197,7 +197,7 @@ class Normalizer:
         return ONE - self.above(K - _last_sum(math.ceil(end) - 1))
 
     def _but_the_least(self, value: Term) -> Term | None:
-        """1[value > 0] of a line over one integer, where that is so for its least number alone, or for all others; else None.
+        """Rewrites 1[a·x + b > 0] by 1[x = least x], if only the least x differs from all others; else returns None.
 
         So it has the form that a few units have which are added up: an exception to a line. A count keeps its sign.
         """
@@ -221,7 +221,7 @@ class Normalizer:
         return least if changes[0] else ONE - least
 
     def _of_counts(self, value: Term) -> Term | None:
-        """1[value > 0] of an integer made of counts, in one of its two directions: x > 0 is not 1 − x > 0. None for another one."""
+        """Rewrites 1[value > 0] of an integer made of counts with one sign, since x > 0 is not 1 − x > 0; None for another term."""
         if not any(isinstance(a, Count | Sum) for a in value.atoms) or not all(
             type(c) is Fraction for _, c in value.items
         ):
@@ -236,7 +236,7 @@ class Normalizer:
         return ONE - self._known(Above(body + least))
 
     def _by_bits(self, value: Term, compared: Callable[[Term], Term]) -> Term | None:
-        """Returns what is said of a polynomial of a few bits, case by case; None for another one."""
+        """Applies `compared` to a polynomial of a few bits case by case; returns None for any other polynomial."""
         atoms = sorted(value.atoms, key=lambda a: a.order)
         if not 0 < len(atoms) <= MOST_BITS or not all(map(self.facts.is_bit, atoms)):
             return None
@@ -245,7 +245,7 @@ class Normalizer:
         return self.reduced((ONE - bit) * off + bit * on)
 
     def equal(self, value: Term, to: Fraction) -> Term:
-        """1[value = to]."""
+        """Returns the normal form of 1[value = to]."""
         if value.is_constant:
             return as_term(int(value.constant == to))
         table = tables.by_token(value, self.facts.automaton, lambda x: Fraction(x == to))
@@ -268,14 +268,14 @@ class Normalizer:
         bit = alone(body)  # not n times a bit: a number of n is no scale that is taken out
         if bit is not None and self.facts.is_bit(bit):
             return body if to == 1 else ONE - body
-        if not to and (matching := self._counted(body)) is not None:
+        if not to and (matching := self._matching_of_order(body)) is not None:
             return self._known(Equal(as_term(Count(matching)), to))
         if (cases := self._by_bits(body - to, lambda rest: self.equal(rest, Fraction(0)))) is not None:
             return cases
         return self._known(Equal(body, to))
 
-    def _counted(self, body: Term) -> Matching | None:
-        """Returns what it is the largest or next order of; that is 0 if and only if nothing matches."""
+    def _matching_of_order(self, body: Term) -> Matching | None:
+        """Returns the matching whose next key the term reads, if the term is 0 exactly where nothing matches; else None."""
         a = read_alone(body)
         if a is None or not isinstance(a.where, Next) or a.value != a.where.key:
             return None
@@ -285,7 +285,7 @@ class Normalizer:
         return a.where.matching if sure else None
 
     def positive(self, value: Term) -> Term:
-        """max(0, value)."""
+        """Returns the normal form of max(0, value)."""
         low, high = self.facts.bounds(value)
         if low >= 0:
             return value
@@ -368,7 +368,7 @@ class Normalizer:
         return _sort((with_value(key, FIRST, 0), query) for key, query in plain)  # of 2 … k none is the first
 
     def _turn(self, key: Term, query: Term) -> tuple[Term, Term]:
-        """b is 1 − y where 1 − b is y; x is 0 where x > 0 does not hold, if x is never negative."""
+        """Rewrites key = query: 1 − b = y becomes b = 1 − y, and 1[x > 0] = 0 becomes x = 0 if x is never negative."""
         bit = alone(ONE - key)
         if bit is not None and self.facts.is_bit(bit):
             key, query = as_term(bit), ONE - query
@@ -393,27 +393,27 @@ class Normalizer:
                 best = Best(as_rows(score), where.where)
                 return sum((as_term(Read(term([(m, 1)]), best)) * c if m else as_term(c) for m, c in value.items), ZERO)
             case Nearest(target):
-                named = self.term(target)
-                offset = self._from_here(named)
-                if self.facts.bounds(named)[1] <= 1:
+                target_term = self.term(target)
+                offset = self._from_here(target_term)
+                if self.facts.bounds(target_term)[1] <= 1:
                     return as_term(at_first(value, self.facts.start))
                 if self.facts.bounds(offset)[0] >= 0:
                     return self.term(value)
                 if offset.is_constant:
                     return self._clamp(value, one_number(-offset.constant))
-                if self.facts.bounds(named)[0] >= 1 and self.facts.bounds(offset)[1] <= 0:
-                    return self._read(value, At(named))
-                return self._distribute(value, Nearest(named))
+                if self.facts.bounds(target_term)[0] >= 1 and self.facts.bounds(offset)[1] <= 0:
+                    return self._read(value, At(target_term))
+                return self._distribute(value, Nearest(target_term))
             case At(target):
-                named = self.term(target)
-                offset = self._from_here(named)
+                target_term = self.term(target)
+                offset = self._from_here(target_term)
                 if offset == ZERO:
                     return self.term(value)
-                if named == ONE:
+                if target_term == ONE:
                     return as_term(at_first(value, self.facts.start))
                 if offset.is_constant:
                     return self._read(value, Back(one_number(-offset.constant)))
-                return self._distribute(value, At(named))
+                return self._distribute(value, At(target_term))
             case Pick(matching, last):
                 return self._pick(value, Pick(self._matching(matching), last))
             case Next(matching, key, query):
@@ -423,9 +423,9 @@ class Normalizer:
             case Back():
                 return self._distribute(value, where)
 
-    def _from_here(self, named: Term) -> Term:
+    def _from_here(self, target_term: Term) -> Term:
         """Returns how far a position lies after k; a number where k is known, if these are a few steps back."""
-        offset, known = named - K, named - self.position
+        offset, known = target_term - K, target_term - self.position
         few = known.is_constant and type(known.constant) is Fraction and -MOST_STEPS <= known.constant <= 0
         return known if few else offset
 
@@ -475,7 +475,7 @@ class Normalizer:
         return self._distribute(value, where)
 
     def _before(self, steps: int) -> Term:
-        """1[k ≤ steps]."""
+        """Returns 1[k ≤ steps]."""
         if grows(steps):
             return ONE - self.above(K - steps)
         return sum((self.equal(K, Fraction(i)) for i in range(1, steps + 1)), ZERO)

@@ -28,17 +28,17 @@ from constructions.language.terms import (
 from verify.algebra.domains import Undecided
 from verify.algebra.polynomial import is_whole
 from verify.algebra.symbolic import common_divisor, nearest, span
-from verify.programs.forms import alone, expanded, named
+from verify.programs.forms import alone, as_atom, expanded
 from verify.programs.normal import Normalizer
 from verify.programs.units import MOST_EXCEPTIONS
-from verify.rounding.model import Model
+from verify.rounding.model import ExactModel
 
 WHERE = "the output head"
 MOST_CORNERS = 3  # atoms of a polynomial that is looked at in every corner
 
 
 def normal_answer(answer: Answer, normal: Normalizer) -> Answer:
-    """Returns the answer with every term in its normal form, in branches under what is known there."""
+    """Returns the answer with every term in normal form, in each branch by the facts that hold there."""
     match answer:
         case If(bit, then, otherwise):
             normal_bit = normal.term(bit)
@@ -51,7 +51,7 @@ def normal_answer(answer: Answer, normal: Normalizer) -> Answer:
     return answer
 
 
-def answer_of(model: Model, registers: Mapping[int, Term], normal: Normalizer) -> Answer:
+def answer_of(model: ExactModel, registers: Mapping[int, Term], normal: Normalizer) -> Answer:
     """Returns the word with the largest logit at these states. Raises Undecided if no rule tells it, or if two may tie."""
     numbers: dict[str, tuple[Term, Term, Term]] = {}
     for family, rows in model.families.items():
@@ -73,7 +73,7 @@ def answer_of(model: Model, registers: Mapping[int, Term], normal: Normalizer) -
 class _Logits:
     """Number v of a family has a + b·v + c·v²; words have terms."""
 
-    model: Model
+    model: ExactModel
     numbers: Mapping[str, tuple[Term, Term, Term]]
     words: Mapping[str, Term]
 
@@ -86,7 +86,7 @@ class _Logits:
             low, high = self.model.families[family].low, self.model.families[family].high
             if bend == ZERO and low <= high <= low + 1:  # 0 at both: v² − (low + high)·v + low·high
                 shared, slope, bend = shared - low * high, slope + (low + high), as_term(-1)
-            counted = _counted(shared, slope, bend)
+            counted = _spelled_count(shared, slope, bend)
             if counted is None and (not bend.is_constant or bend.constant > 0 or (bend == ZERO and slope != ZERO)):
                 if (few := self._of_few(normal)) is not None:
                     return few
@@ -106,7 +106,7 @@ class _Logits:
                 raise Undecided(WHERE, f"the parabola's top is no integer: {top.order}")
             if least < low <= most and len(self.numbers) == 1:
                 return self._split(top, low, normal)
-            atom = named("top", top)  # so that its square is bounded as that of one number
+            atom = as_atom("top", top)  # so that its square is bounded as that of one number
             largest = counted[1] if counted else shared - atom * atom * bend.constant
             if low <= least and most <= high:
                 best[SayNumber(top, family)] = largest
@@ -153,7 +153,7 @@ class _Logits:
         return replace(line, number=line.number + as_term(x)) if isinstance(line, SayNumber) and not others else None
 
     def _one_parabola(self, normal: Normalizer) -> tuple[Term, Term, Term] | None:
-        """a, b, c, if no number is of two families, each number v has a + b·v + c·v², and c < 0."""
+        """Returns a, b, c if the logit of every number v is a + b·v + c·v², c < 0, and no number is in two families; else None."""
         ends = sorted((rows.low, rows.high) for rows in self.model.families.values())
         if len(ends) < 2 or any(high >= low for (_, high), (low, _) in itertools.pairwise(ends)):
             return None
@@ -185,7 +185,7 @@ class _Logits:
         families = self.model.families.items()
         family = next((f for f, rows in families if rows.low <= least and most <= rows.high), None)
         say = Say("a number") if family is None else SayNumber(front, family)
-        atom, first = named("top", top), min(rows.low for _, rows in families)
+        atom, first = as_atom("top", top), min(rows.low for _, rows in families)
         at_least = shared + slope * first + bend * (first * first)  # the nearest one has no less
         return self._largest({**best, say: shared - atom * atom * bend.constant}, normal, {say: at_least})
 
@@ -221,8 +221,8 @@ class _Logits:
         return say
 
 
-def _counted(shared: Term, slope: Term, bend: Term) -> tuple[Term, Term] | None:
-    """Returns the number of largest logit, and that logit, if a count is said by them; else None.
+def _spelled_count(shared: Term, slope: Term, bend: Term) -> tuple[Term, Term] | None:
+    """Returns the number of largest logit and that logit, if the logits output a count; else None.
 
     With an integer t ≥ 1 and an integer w = v + b, number v has s·(2·w − w²/t) + rest = s·t + rest − s·(w − t)²/t.
     """
@@ -238,7 +238,7 @@ def _counted(shared: Term, slope: Term, bend: Term) -> tuple[Term, Term] | None:
 
 
 def at_corners(value: Term, normal: Normalizer) -> tuple[Fraction, Fraction]:
-    """Bounds of a polynomial in which no atom is squared: it is largest and least at corners of its atoms' bounds."""
+    """Returns bounds of a polynomial without squares of atoms: it is largest and least at corners of its atoms' bounds."""
     atoms = sorted(value.atoms, key=lambda a: a.order)
     ends = [normal.facts.bounds(as_term(a)) for a in atoms]
     numbers = (end for of in (*ends, *((c,) for _, c in value.items)) for end in of)

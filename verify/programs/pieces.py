@@ -89,7 +89,7 @@ def as_due(automaton: TokenAutomaton, prompt: int, due: Callable[[Label], Answer
 
 
 def copied_from(answer: SayNumber) -> int | None:
-    """Returns how many steps back the number stands that is said; None if it is none of its family that stands there."""
+    """Returns how many steps back the output number stands; None if the output copies no number of its family."""
     number = as_term(NumberOf(answer.family))
     if answer.number == number:
         return 0

@@ -12,7 +12,7 @@ from verify.programs.shares import Normal
 
 
 def simplified(monomial: Monomial, c: Fraction, normal: Normal) -> Iterator[tuple[Monomial, Fraction]]:
-    """c times these atoms, by what is known of them."""
+    """Yields the products that c times these atoms equals, by what is known of the atoms."""
     if len(monomial) < 2:
         yield monomial, c
         return
@@ -43,7 +43,7 @@ def simplified(monomial: Monomial, c: Fraction, normal: Normal) -> Iterator[tupl
 
 
 def _under(equal: Equal, b: Atom, normal: Normal) -> Fraction | None:
-    """Returns the value of another factor where `equal` is 1; None if it is not told."""
+    """Returns the value of another factor where `equal` is 1; None if that does not determine it."""
     value = implied.under(equal, b)
     t = normal.inverse(b) if value is None else None
     if t is not None and (more := t - equal.of).is_constant:

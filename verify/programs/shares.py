@@ -29,7 +29,7 @@ from constructions.language.terms import (
 from verify.algebra.polynomial import is_whole
 from verify.algebra.symbolic import is_sized, nearest, one_number, span
 from verify.programs.facts import Facts
-from verify.programs.forms import expanded, named, with_value
+from verify.programs.forms import as_atom, expanded, with_value
 from verify.programs.implied import is_zero
 
 
@@ -48,11 +48,11 @@ class Normal(Protocol):
         """Returns the normal form."""
 
     def inverse(self, a: Atom) -> Term | None:
-        """t, where the atom is 1/t, or 0 where t is; None for an integer, or if no rule tells it."""
+        """Returns a term t with atom = 1/t, or 0 where t = 0; None for an integer, or if no rule finds one."""
 
 
 def denominator(value: Term, normal: Normal) -> Term | None:
-    """t with value = 1/t where t ≥ 1, and 0 where t = 0; None if no rule tells it."""
+    """Returns a term t with value = 1/t where t ≥ 1, and value = 0 where t = 0; None if no rule finds one."""
     if value.is_constant:
         c = value.constant
         return as_term(1 / c if c else 0) if not c or (c > 0 and is_whole(1 / c)) else None
@@ -87,7 +87,7 @@ def inverse(a: Atom, normal: Normal) -> Term | None:
             return of
         case Named(name, of):
             t = denominator(of, normal)
-            return None if t is None else named(f"1/{name}", t)
+            return None if t is None else as_atom(f"1/{name}", t)
         case Read(value, where) if not isinstance(where, Best):
             t = denominator(value, normal.everywhere)
             return None if t is None else as_term(Read(t, where))
@@ -138,7 +138,7 @@ def wish(query: Term, key: Term, pair: tuple[Term, Term], normal: Normal) -> Wis
         if part_wish is None:
             return None
         q, most = q + weight * part_wish.q, max(most, part_wish.most)
-    return Wish(named("q", normal.term(q)), most)
+    return Wish(as_atom("q", normal.term(q)), most)
 
 
 def most(a: Atom, normal: Normal) -> int | None:
@@ -182,7 +182,7 @@ def step(x: Term, units: Sequence[tuple[Fraction, Fraction]], normal: Normal) ->
 
 
 def _most_under(x: Term, normal: Normal) -> int | None:
-    """D, where a difference of two unit fractions is 1/D from 0 at least, or is 0; by invariants that bound them."""
+    """Returns D such that a difference of two unit fractions is 0 or at least 1/D from 0, by invariants; None if none bounds it."""
     ends = _difference(x)
     if ends is None or any(inverse(a, normal) is None for a in ends):
         return None
@@ -194,7 +194,7 @@ def _most_under(x: Term, normal: Normal) -> int | None:
 
 
 def quotient_of(x: Term, normal: Normal) -> tuple[Term, int] | None:
-    """N and a bound of D ≥ 1, with x = N/D, both integers: a polynomial of integers and of reciprocals; None if it is none."""
+    """Returns an integer N and a bound of an integer D ≥ 1 with x = N/D; None if x is no polynomial of integers and reciprocals."""
     under: dict[Reciprocal, int] = {}
     for monomial, _ in x.items:
         for a in set(monomial):
@@ -217,7 +217,7 @@ def quotient_of(x: Term, normal: Normal) -> tuple[Term, int] | None:
 
 
 def _difference(x: Term) -> tuple[Atom, Atom] | None:
-    """u and v, of u − v."""
+    """Returns the atoms u and v if the term is u − v, else None."""
     if len(x.items) == 2 and sorted(c for _, c in x.items) == [-1, 1] and all(len(m) == 1 for m, _ in x.items):
         (u,), (v,) = (next(m for m, c in x.items if c == sign) for sign in (1, -1))
         return u, v
@@ -225,7 +225,7 @@ def _difference(x: Term) -> tuple[Atom, Atom] | None:
 
 
 def larger(of: Term, normal: Normal) -> Term | None:
-    """[u > v] by the denominators U and V: U > 0, and V = 0 or V > U."""
+    """Rewrites 1[1/U − 1/V > 0] by the denominators: U > 0, and V = 0 or V > U. Returns None for another term."""
     ends = _difference(of)
     if ends is None or any(normal.facts.is_integer(as_term(a)) for a in ends):
         return None
@@ -242,7 +242,7 @@ def _is_count(a: Atom, key: Term, pair: tuple[Term, Term]) -> bool:
 
 
 def _constant(value: Fraction) -> Wish | None:
-    """Only what is asked for after no count at all, 1, or none that is known."""
+    """Returns the wish of a constant: the first count for 1, no count for 0, None for another constant."""
     if not value:
         return Wish(ZERO, value)
     return Wish(ONE, value) if _between(1, value) else None

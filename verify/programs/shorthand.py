@@ -14,8 +14,8 @@ def back(value: Term, steps: int) -> Term:
     return as_term(Read(value, Back(steps)))
 
 
-def at(value: Term, *pairs: tuple[Term, Term], last: bool = False) -> Term:
-    """Returns the value at the first or last position that matches."""
+def read_match(value: Term, *pairs: tuple[Term, Term], last: bool = False) -> Term:
+    """Returns the term that reads the value at the first, or the last, position that matches."""
     return as_term(Read(value, Pick(Matching(pairs), last)))
 
 

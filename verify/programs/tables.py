@@ -74,7 +74,9 @@ def by_token(value: Term, automaton: TokenAutomaton, of: Callable[[Fraction], Fr
             return None
         table = table - as_term(kind) * of(value.constant)
         for number in numbers:
-            table = table + (_is(kind, number) if len(numbers) > 1 else as_term(kind)) * of(_at(value, (kind, number)))
+            table = table + (_is(kind, number) if len(numbers) > 1 else as_term(kind)) * of(
+                _value_at_token(value, (kind, number))
+            )
     return table
 
 
@@ -111,17 +113,17 @@ def _is(kind: Atom, number: int) -> Term:
     return bit if number else as_term(kind) * bit
 
 
-def _at(value: Term, token: Token) -> Fraction:
-    """Returns what this token makes of it."""
+def _value_at_token(value: Term, token: Token) -> Fraction:
+    """Returns the value of a term at a token."""
     return sum((c * math.prod(_atom_at(a, token) for a in monomial) for monomial, c in value.items), Fraction(0))
 
 
 def _atom_at(a: Atom, token: Token) -> Fraction:
     match a:
         case Equal(of, value) if a != FIRST:
-            return Fraction(_at(of, token) == value)
+            return Fraction(_value_at_token(of, token) == value)
         case Named(_, of):
-            return _at(of, token)
+            return _value_at_token(of, token)
         case NumberOf(family):
             return Fraction(token[1] if token[0] == IsNumber(family) else 0)
     return Fraction(isinstance(token[0], IsWord) and token[1] == AT_FIRST if a == FIRST else token[0] == a)
@@ -139,13 +141,13 @@ def extent(value: Term, automaton: TokenAutomaton) -> tuple[Fraction, Fraction] 
 
 @functools.lru_cache(maxsize=64)
 def _extent(value: Term, states: tuple[tuple[Kind, tuple[int, ...]], ...]) -> tuple[Fraction, Fraction] | None:
-    """states: what stands there, and after which."""
+    """Returns the least and the largest value over all texts; None if there are too many. states: tokens, and states before."""
     reads = {a: of_one(a) for a in value.atoms}
     steps = max((steps for steps, _ in reads.values()), default=0)
     if steps > MOST_STEPS or not all(is_told(a) for _, of in reads.values() for a in of.atoms):
         return None
     sums: set[Fraction] = set()
-    at_token = functools.cache(lambda of_one, token: _at(of_one[1], token))
+    at_token = functools.cache(lambda of_one, token: _value_at_token(of_one[1], token))
     for text in _texts(states, steps):
         if math.prod(len(numbers) for _, numbers in text) > MOST_TEXTS:
             return None
@@ -186,7 +188,7 @@ def _texts(states: Sequence[tuple[Kind, Sequence[int]]], steps: int) -> set[tupl
 
 
 def _of_state(state: State, automaton: TokenAutomaton) -> Kind | None:
-    """None if there are many numbers."""
+    """Returns the word or the numbers that stand at a state; None if the numbers are many."""
     if state.word:
         return IsWord(state.word), range(AT_FIRST, AT_FIRST + 1) if not state.after else range(1)
     numbers = _range(state, automaton)

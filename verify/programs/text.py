@@ -45,7 +45,7 @@ from constructions.language.terms import (
     term,
 )
 from verify.algebra.interval import powers_of as powers_of_n
-from verify.programs.extraction import Program, Stage
+from verify.programs.extraction import ExtractedProgram, Stage
 from verify.programs.forms import alone, scaled, unresolved
 from verify.programs.normal import Normalizer
 
@@ -244,7 +244,7 @@ class ProgramPrinter:
     names: what the atoms are called that registers hold, times a number; here: the terms that they hold at that state.
     """
 
-    program: Program
+    program: ExtractedProgram
     normal: Normalizer | None = None
     names: dict[Atom, str] = field(default_factory=dict)
     here: dict[Term, str] = field(default_factory=dict)

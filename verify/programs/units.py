@@ -20,7 +20,7 @@ class Wholes(Normal, Protocol):
     """A normal form that tells integers apart."""
 
     def equal(self, value: Term, to: Fraction) -> Term:
-        """1[value = to]."""
+        """Returns 1[value = to]."""
 
 
 def merged(value: Term, normal: Wholes) -> Term:

@@ -30,11 +30,11 @@ from verify.algebra.polynomial import (
     atom,
     common_step,
     constant,
+    decimal,
     form_polynomial,
     is_whole,
     quotient,
     remainder,
-    shown,
     whole,
 )
 from verify.algebra.quotients import Unanswered
@@ -77,10 +77,10 @@ class AbstractState(Bounded):
         if not self.space.covers(low, high):
             low, high = self.reach(polynomial)
         if not self.space.covers(low, high):
-            top = f"{shown(self.space.largest)}"
+            top = f"{decimal(self.space.largest)}"
             raise Refused(
                 where,
-                f"saturates: {self.label} reaches [{shown(low)}, {shown(high)}], the largest number is {top}",
+                f"saturates: {self.label} reaches [{decimal(low)}, {decimal(high)}], the largest number is {top}",
             )
         if self.on_grid(polynomial):
             return self, polynomial
@@ -94,7 +94,7 @@ class AbstractState(Bounded):
                 if isinstance(other, Rounded) and other.exact == polynomial:
                     return self, atom(name)
             error = self.error(polynomial) + self.space.half_step
-            bounds = self.space.reached(low, high)
+            bounds = self.space.rounded_bounds(low, high)
             domain = Rounded(polynomial, self.ideal(polynomial), *bounds, error)
         name = self.space.fresh("z")
         return with_fields(self, box={**self.box, name: domain}), atom(name)
@@ -125,7 +125,7 @@ class AbstractState(Bounded):
         )
 
     def _by_values(self, polynomial: Polynomial, form: Form, values: Sequence[int]) -> Interval:
-        """Bounds that hold for each value of a form which has no others: of b·x with a form b that is 0 or 1, those of 0 and x."""
+        """Returns bounds by cases over the values of a form: of b·x with a form b that is 0 or 1, the bounds of 0 and of x."""
         alone, whole = form_polynomial(form), self.with_registers({WHOLE: polynomial})
         parts = [part for v in values if (part := whole.restricted(alone, v, v)) is not None]
         ends = [part.reach(part.fixed(part.register(WHOLE))) for part in parts]
@@ -138,7 +138,7 @@ class AbstractState(Bounded):
         return max(low, above.lower(self), -below.upper(self)), min(high, above.upper(self), -below.lower(self))
 
     def _with_factor(self, polynomial: Polynomial, name: str) -> Interval:
-        """Bounds of x·A + B, x this atom: those of x times those of A, and those of B.
+        """Returns bounds of x·A + B for this atom x: those of x times those of A, plus those of B.
 
         Of (s/m)·x they know that s/m is a mean, where monomials one by one bound s, 1/m and x, each for itself.
         """
@@ -150,13 +150,13 @@ class AbstractState(Bounded):
     # Splitting
 
     def split(self, polynomial: Polynomial, where: str) -> tuple[AbstractState, ...]:
-        """Splits as `parts` does. Raises Undecided if one of them knows no more than the whole."""
+        """Splits the state at a polynomial's sign, as `parts` does. Raises Undecided if a part knows no more than the whole."""
         parts = self.parts(polynomial)
         low, high = self.bounds(polynomial)
         # A part in which an atom stands for no number any more knows more.
         same = (polynomial.atoms <= part.box.keys() and part.bounds(polynomial) == (low, high) for part in parts)
         if not parts or any(same):
-            what = f"the sign of {polynomial} in [{shown(low)}, {shown(high)}] cannot be told at {self.label}"
+            what = f"the sign of {polynomial} in [{decimal(low)}, {decimal(high)}] cannot be told at {self.label}"
             raise Undecided(where, what)
         return parts
 
@@ -284,7 +284,7 @@ class AbstractState(Bounded):
         return with_fields(self, forms={**self.forms, body: ends})
 
     def _residue(self, body: Form) -> tuple[int, int]:
-        """r and m: the form is r, modulo m."""
+        """Returns r and m with form ≡ r modulo m."""
         residue, divisor = 0, 0
         for name, c in body:
             domain = self.integer(name)
@@ -394,8 +394,8 @@ class AbstractState(Bounded):
         registers = {index: p.substitute(values) for index, p in self.registers.items()}
         return with_fields(self, registers=registers, box=box, forms=forms)
 
-    def beside(self, other: AbstractState) -> AbstractState | None:
-        """Adds what is known of another position of the text, whose atoms have other names; None if no n has both."""
+    def join_position(self, other: AbstractState) -> AbstractState | None:
+        """Joins this state with that of another position of the same text, whose atoms have other names; None if no n has both."""
         mine, its = self.box[SIZE], other.box[SIZE]
         if not isinstance(mine, Integer) or not isinstance(its, Integer):
             raise TypeError("n is no integer")

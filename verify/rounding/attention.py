@@ -22,7 +22,7 @@ from typing import TypeAlias
 
 from constructions.rows import HeadRows
 from verify.algebra.domains import POSITION, Integer, Reciprocal, Refused, Undecided, with_fields
-from verify.algebra.polynomial import ONE, ZERO, Polynomial, atom, is_whole, shown, total, whole
+from verify.algebra.polynomial import ONE, ZERO, Polynomial, atom, decimal, is_whole, total, whole
 from verify.algebra.symbolic import at_most, grows
 from verify.automata.token_automaton import Apart, Consecutive, OneWinner
 from verify.rounding.abstract_state import NOWHERE, AbstractState
@@ -111,7 +111,7 @@ class HeadTransfer:
         if score > query.space.largest:
             raise Refused(
                 self.where,
-                f"saturates: a score of {query.label} reaches {shown(score)}, above the largest number",
+                f"saturates: a score of {query.label} reaches {decimal(score)}, above the largest number",
             )
 
     def _group(self, ids: frozenset[int]) -> list[tuple[frozenset[int], str, AbstractState]]:
@@ -143,7 +143,7 @@ class HeadTransfer:
     ) -> Candidate | None:
         key, names = state.renamed() if ids else (self._with_rows(query), {POSITION: POSITION})
         place = atom(names[POSITION])
-        if (joint := query.beside(key)) is None:
+        if (joint := query.join_position(key)) is None:
             return None
         entries = [key.register(KEYS - j) for j in range(len(queries))]
         products = [q * entry for q, entry in zip(queries, entries, strict=True) if q.terms and entry.terms]
@@ -201,20 +201,22 @@ class HeadTransfer:
         margin: None if no two scores differ.
         """
         if margin is not None and margin < needed:
-            raise Refused(self.where, f"scores of {query.label} may differ by {shown(margin)} only; {needed} is needed")
+            raise Refused(
+                self.where, f"scores of {query.label} may differ by {decimal(margin)} only; {needed} is needed"
+            )
         largest = query.space.largest
         if winning - needed < -largest and lowest < -largest:
             raise Refused(
                 self.where,
-                f"saturates: the largest score of {query.label} can be {shown(winning)}, and others are below "
-                f"−{shown(largest)}",
+                f"saturates: the largest score of {query.label} can be {decimal(winning)}, and others are below "
+                f"−{decimal(largest)}",
             )
         return HeadMargin(margin or Fraction(0), needed, winning)
 
     # By position
 
     def _target(self, candidates: Sequence[Candidate]) -> Target | None:
-        """c, f and the rest, if every score is −c·(k' − f)² + rest with the same f and rest, free of the key's atoms."""
+        """Returns c, f and the rest if every score is −c·(k' − f)² + rest with the same f and rest, free of the key's atoms."""
         targets: list[Target] = []
         known: list[Target] = []  # by keys at known positions: f lies on one side or the other
         for candidate in candidates:
@@ -257,15 +259,15 @@ class HeadTransfer:
             if (
                 rest.is_constant
                 and not candidate.exact.atoms & candidate.own
-                and self._behind(candidate, f, rest.constant - cost)
+                and self._stands_after(candidate, f, rest.constant - cost)
             ):
                 continue
             if f.atoms & candidate.own or candidate.joint.fixed(expected) != candidate.joint.fixed(candidate.exact):
                 return False
         return True
 
-    def _behind(self, candidate: Candidate, target: Polynomial, most: Fraction) -> bool:
-        """Returns whether its keys stand behind the one that is looked for, which there is, and score at most so much."""
+    def _stands_after(self, candidate: Candidate, target: Polynomial, most: Fraction) -> bool:
+        """Returns whether its keys stand after the target position, which exists, and score at most `most`."""
         joint = candidate.joint
         if not target.atoms <= joint.box.keys():  # an atom of the query is another form here
             return False
@@ -410,7 +412,7 @@ class HeadTransfer:
     def _by_count(
         self, query: AbstractState, candidates: Sequence[Candidate], needed: int, at: int
     ) -> tuple[list[AbstractState], HeadMargin]:
-        """Among equal keys, the one whose count is nearest to a target: by the first invariant that fits."""
+        """Returns the winner among equal keys, whose count is nearest to a target, by the first invariant that fits."""
         for i, (invariant, _, _) in enumerate(self.known):
             group, count = KNOWN - 2 * i, KNOWN - 2 * i - 1
             keys = [

@@ -90,7 +90,7 @@ class Bounded:
         return self._refine(polynomial, low, high, ideal) if refined else (low, high)
 
     def _refine(self, polynomial: Polynomial, low: Fraction, high: Fraction, ideal: bool) -> Interval:
-        """Narrower bounds, by what is known of several atoms."""
+        """Narrows bounds by what is known of several atoms together."""
         if len(polynomial.atoms) < 2:
             return low, high
         if any(isinstance(self.box[name], Reciprocal) for name in polynomial.atoms):
@@ -188,7 +188,7 @@ class Bounded:
                 yield low + a, high + b
 
     def _by_difference(self, polynomial: Polynomial, ideal: bool) -> Iterator[Interval]:
-        """c·(1/a − 1/b) + d, each 1/… rounded, where it is known that a ≤ b or a < b."""
+        """Yields bounds of c·(1/a − 1/b) + d, each 1/… rounded, if a ≤ b or a < b is known."""
         pairs = [(m[0], c) for m, c in polynomial.terms.items() if m]
         if len(pairs) != 2 or not polynomial.is_affine or pairs[0][1] != -pairs[1][1]:
             return
@@ -212,7 +212,7 @@ class Bounded:
                 yield polynomial.constant + c, polynomial.constant + c * difference
 
     def ratio(self, polynomial: Polynomial) -> tuple[Fraction, Polynomial, Reciprocal] | None:
-        """c, A and 1/M if it is c·A·(1/M) + d with an affine form A of Integer atoms, A's leading coefficient 1."""
+        """Returns c, A and 1/M of c·A·(1/M) + d, with A an affine form of Integer atoms, its leading coefficient 1; else None."""
         names = {n for m in polynomial.terms for n in m if isinstance(self.box[n], Reciprocal)}
         terms = [(m, c) for m, c in polynomial.terms.items() if m]
         if len(names) != 1 or not terms:
@@ -230,7 +230,7 @@ class Bounded:
         return leading, form * (Fraction(1) / leading), domain
 
     def compared_shares(self, polynomial: Polynomial) -> Polynomial | None:
-        """b − a, if it is c·(1/a − 1/b) + d, each 1/… rounded."""
+        """Returns b − a if the polynomial is c·(1/a − 1/b) + d, each 1/… rounded; else None."""
         pairs = [(m[0], c) for m, c in polynomial.terms.items() if m]
         if len(pairs) != 2 or not polynomial.is_affine or pairs[0][1] != -pairs[1][1]:
             return None
@@ -257,7 +257,7 @@ class Bounded:
         return None
 
     def _by_ratio(self, polynomial: Polynomial, ideal: bool) -> Iterator[Interval]:
-        """c·A/M + d, 1/M rounded, where it is known that A ≥ M or A < M."""
+        """Yields bounds of c·A/M + d, 1/M rounded, if A ≥ M or A < M is known."""
         ratio = self.ratio(polynomial)
         if ratio is None:
             return
@@ -280,7 +280,7 @@ class Bounded:
             yield polynomial.constant + min(c * a, c * b), polynomial.constant + max(c * a, c * b)
 
     def _by_mean(self, polynomial: Polynomial, ideal: bool) -> Iterator[Interval]:
-        """c·S/M + d, 1/M rounded, where it is known that S is at least, or at most, a number times M."""
+        """Yields bounds of c·S/M + d, 1/M rounded, if S is known to be at least, or at most, a number times M."""
         ratio = self.ratio(polynomial)
         if ratio is None or len(ratio[1].atoms) != 1 or ratio[1].constant or ratio[2].shift:
             return
@@ -303,7 +303,7 @@ class Bounded:
         yield low, high
 
     def error(self, polynomial: Polynomial) -> Fraction:
-        """Returns how far the two readings can be apart."""
+        """Returns a bound of the distance between the rounded value and the ideal one."""
         bound: Number = 0
         for monomial, c in polynomial.terms.items():
             own = [self._own_error(name) for name in monomial]
@@ -326,7 +326,7 @@ class Bounded:
         return domain.error if isinstance(domain, Rounded) else self.space.half_step
 
     def sign(self, polynomial: Polynomial) -> int:
-        """1: nowhere negative, −1: nowhere positive, in both readings; 0: not known."""
+        """Returns 1 if it is nowhere negative, −1 if it is nowhere positive, rounded and ideally; 0 if neither is known."""
         low, high = self.bounds(polynomial, refined=False)
         if low < 0 < high:
             low, high = self._refine(polynomial, low, high, ideal=False)

@@ -72,15 +72,13 @@ class Candidate:
         """The score as it is."""
         return self.joint.register(SCORE)
 
-    def written(self, function: Polynomial) -> Polynomial:
-        """Returns a function of the query, over the atoms that there are here: where the query's atoms are restricted, some are
-        others.
-        """
+    def over_joint_atoms(self, function: Polynomial) -> Polynomial:
+        """Rewrites a polynomial in the query's atoms over the joint state, in which some atoms were substituted."""
         gone = {a: self.joint.register(QUERY - i) for i, a in enumerate(self.asked) if a not in self.joint.box}
         return self.joint.fixed(function.substitute(gone))
 
     def value(self, i: int) -> Polynomial:
-        """Returns what would be read."""
+        """Returns the value that the head would read at this key."""
         return self.joint.register(VALUES - i)
 
     @cached_property
@@ -127,8 +125,8 @@ class Keys:
             queue += further
         return frozenset(nodes)
 
-    def _behind(self, without: frozenset[int]) -> set[int]:
-        """States that a position can have with none of `without` before it."""
+    def _states_after(self, without: frozenset[int]) -> set[int]:
+        """Returns the states that a position can have if none of `without` stands before it."""
         nodes: set[int] = set()
         queue = list(self.first - without)
         while queue:
@@ -140,7 +138,7 @@ class Keys:
     def sure(self, start: int, ids: frozenset[int]) -> bool:
         """Returns whether every sequence has one of these states before a position of state `start`."""
         if ids not in self._missed:
-            self._missed[ids] = self._behind(ids)
+            self._missed[ids] = self._states_after(ids)
         return start not in self.first and start not in self._missed[ids]
 
 

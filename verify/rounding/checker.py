@@ -42,7 +42,7 @@ from verify.rounding.attention import HeadTransfer
 from verify.rounding.bounds import Bounded
 from verify.rounding.candidates import HeadMargin, Keys
 from verify.rounding.join import join, join_and_link, linked
-from verify.rounding.model import NUMBER, Model
+from verify.rounding.model import NUMBER, ExactModel
 from verify.rounding.operators import added, dot, feed_forward, loosened
 from verify.rounding.output import require_same_argmax
 from verify.rounding.recurrence import RecurrenceTransfer
@@ -138,7 +138,7 @@ class Report:
         return margins
 
 
-def check(model: Model, automaton: TokenAutomaton) -> Report:
+def check(model: ExactModel, automaton: TokenAutomaton) -> Report:
     """Proves soundness of rounding for every input. Raises Refused with the first place that fails, Undecided for "cannot tell"."""
     if model.arithmetic.rounding is not Rounding.NEAREST_EVEN or not model.arithmetic.format.is_fixed_point:
         raise Undecided("the number format", "only R_p with rounding to nearest even is covered")
@@ -157,7 +157,7 @@ def check(model: Model, automaton: TokenAutomaton) -> Report:
     return report
 
 
-def require_weights(model: Model, automaton: TokenAutomaton) -> None:
+def require_weights(model: ExactModel, automaton: TokenAutomaton) -> None:
     """Raises Refuted with the first weight that is no element of the format: of a word that no text has, too.
 
     Raises Undecided if a weight that depends on n or v may be none.
@@ -184,13 +184,13 @@ def _is_element(value: Fraction, space: Space) -> bool:
     return grows(value) or grows(space.steps) or (abs(value) <= space.largest and is_whole(value * space.steps))
 
 
-def require_output(model: Model, states: Sequence[AbstractState]) -> None:
+def require_output(model: ExactModel, states: Sequence[AbstractState]) -> None:
     """Raises Refused or Undecided unless the same tokens come out in both readings."""
     for state in states:
         require_same_argmax(state, model, model.arithmetic.discipline is Discipline.FUSED)
 
 
-def embedded(model: Model, automaton: TokenAutomaton) -> list[AbstractState]:
+def embedded(model: ExactModel, automaton: TokenAutomaton) -> list[AbstractState]:
     """Returns the abstract states after the embedding, one for each state of the automaton."""
     space = Space(model.arithmetic.format)
     abstract_states = []
@@ -258,7 +258,7 @@ def _place(state: AbstractState, slopes: Row) -> list[AbstractState]:
 
 
 def behind_sublayer(
-    model: Model, automaton: TokenAutomaton, number: int, states: Sequence[AbstractState], report: Report
+    model: ExactModel, automaton: TokenAutomaton, number: int, states: Sequence[AbstractState], report: Report
 ) -> list[AbstractState]:
     """Returns the states after a sublayer: two to a block, the heads or the recurrence first."""
     behind = _fed_forward if number % 2 else _mix
@@ -266,7 +266,7 @@ def behind_sublayer(
 
 
 def _mix(
-    model: Model, automaton: TokenAutomaton, number: int, states: Sequence[AbstractState], report: Report
+    model: ExactModel, automaton: TokenAutomaton, number: int, states: Sequence[AbstractState], report: Report
 ) -> list[AbstractState]:
     """Returns the states after a block's heads or recurrence. In the last block only the states of answers matter."""
     layer, fused = model.layers[number], model.arithmetic.discipline is Discipline.FUSED
@@ -324,7 +324,7 @@ def _mix(
 
 
 def _fed_forward(
-    model: Model, automaton: TokenAutomaton, number: int, states: Sequence[AbstractState], report: Report
+    model: ExactModel, automaton: TokenAutomaton, number: int, states: Sequence[AbstractState], report: Report
 ) -> list[AbstractState]:
     """Returns the states after a block's feed-forward."""
     layer, fused = model.layers[number], model.arithmetic.discipline is Discipline.FUSED
@@ -374,7 +374,7 @@ def _limit(
     return state
 
 
-def _write(state: AbstractState, out: Written, at: str, model: Model, fused: bool) -> AbstractState:
+def _write(state: AbstractState, out: Written, at: str, model: ExactModel, fused: bool) -> AbstractState:
     for register, row in out:
         where = f"{at}, register {model.registers[register]}"
         state, change = dot(state, [(w, state.register(-1 - j)) for j, w in row], 0, where, fused)

@@ -109,7 +109,7 @@ def _skeleton(state: AbstractState, polynomial: Polynomial) -> object:
 
 
 def instance(whole: AbstractState, part: AbstractState) -> AbstractState | None:
-    """`part` over the atoms of `whole`, if its registers are those with some atoms equal and its counts compare alike."""
+    """Rewrites `part` over the atoms of `whole`, if it is `whole` with some atoms equal and its counts compare alike; else None."""
     names = {name: name for name in SHARED}
 
     def bind(a: str, b: str) -> bool:
@@ -166,7 +166,7 @@ def comparisons(state: AbstractState) -> tuple[tuple[bool, ...], ...]:
 
 
 def _difference(state: AbstractState, x: str, y: str) -> tuple[int, int]:
-    """Bounds of x − y."""
+    """Returns bounds of x − y."""
     if x == y:
         return 0, 0
     if x < y:
@@ -241,7 +241,7 @@ def hull(a: AbstractState, b: AbstractState) -> AbstractState:
 
 
 def _known_bounds(state: AbstractState, form: Form) -> tuple[int, int]:
-    """Bounds of a form, by what is known of other forms too: 9·k − s is at least 0 where 8·k − s is, and k."""
+    """Returns bounds of a form, also from other forms: 9·k − s ≥ 0 follows from 8·k − s ≥ 0 and k ≥ 0."""
     if form in state.forms or grows(state.space.steps):  # a comparison of numbers that grow may split the case
         return state.form_bounds(form)
     low, high = state.bounds(form_polynomial(form))
@@ -249,6 +249,6 @@ def _known_bounds(state: AbstractState, form: Form) -> tuple[int, int]:
 
 
 def _comparisons(state: AbstractState) -> set[Form]:
-    """Differences of the atoms that counts are made of."""
+    """Returns the differences of the atoms of which counts are made."""
     names = sorted({domain.of for domain in state.box.values() if isinstance(domain, Reciprocal)})
     return {((x, 1), (y, -1)) for i, x in enumerate(names) for y in names[i + 1 :]}

@@ -29,7 +29,7 @@ NUMBER = "v"
 
 
 @dataclass(frozen=True)
-class Numbers:
+class NumberFamily:
     """The tokens low … high: number v has polynomials in the atom `v` in these coordinates."""
 
     low: int
@@ -42,13 +42,13 @@ class Numbers:
         return {i: str(p) for i, p in sorted(self.rows.items())}
 
 
-def vocabulary(model: Model) -> object:
+def vocabulary(model: ExactModel) -> object:
     """Returns how tokens embed, the ranges of numbers left out."""
     rows = {name: numbers.rows for name, numbers in model.families.items()}
     return rows, model.specials, model.position
 
 
-def first_difference(model: Model, other: Model) -> str:
+def first_difference(model: ExactModel, other: ExactModel) -> str:
     """Returns the first place at which the weights of two models differ; "" if they are the same."""
     if vocabulary(model) != vocabulary(other):
         return "the vocabulary"
@@ -71,7 +71,7 @@ def first_difference(model: Model, other: Model) -> str:
 
 
 @dataclass(frozen=True)
-class Model:
+class ExactModel:
     """A Transformer with a described vocabulary.
 
     registers: the coordinates' names, used only to print. families: name → its numbers; of one family alone, the name is empty.
@@ -80,7 +80,7 @@ class Model:
     """
 
     registers: tuple[str, ...]
-    families: Mapping[str, Numbers]
+    families: Mapping[str, NumberFamily]
     specials: Mapping[str, Row]
     position: Row
     layers: tuple[Layer, ...]
@@ -100,7 +100,7 @@ class Model:
         return frozenset(chain(*of_numbers, *of_words))
 
     def live(self, block: int, *, feed_forward: bool = False) -> frozenset[int]:
-        """Coordinates that are read or added to after this block (from 0), or by its feed-forward too, or by the output head."""
+        """Returns the coordinates that are read or added to after this block, which counts from 0; or from its feed-forward on."""
         used = self.read_by_output
         if feed_forward:
             used |= self.layers[block].read(feed_forward_only=True)
@@ -123,8 +123,8 @@ class Model:
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
-def describe_numbers(rows: Sequence[Mapping[int, Number]], low: int, high: int) -> Numbers:
-    """Numbers low … high, by their rows: at most quadratic in v. Raises ValueError if a row is not."""
+def describe_numbers(rows: Sequence[Mapping[int, Number]], low: int, high: int) -> NumberFamily:
+    """Describes the numbers low … high by polynomials in v of degree 2 at most. Raises ValueError if some row is on none."""
     polynomials: dict[int, Polynomial] = {}
     v = atom(NUMBER) - constant(low)
     for i in sorted({i for row in rows for i in row}):
@@ -138,7 +138,7 @@ def describe_numbers(rows: Sequence[Mapping[int, Number]], low: int, high: int) 
                 raise ValueError(
                     f"the embedding of numbers is no quadratic polynomial: number {low + j}, coordinate {i}"
                 )
-    return Numbers(low, high, polynomials)
+    return NumberFamily(low, high, polynomials)
 
 
 def described(
@@ -148,7 +148,7 @@ def described(
     vocabulary: Sequence[str],
     families: Sequence[Family],
     heads: tuple[tuple[str, ...], ...] = (),
-) -> Model:
+) -> ExactModel:
     """Returns a model of which the first rows are these families. Raises ValueError for an untied output head."""
     if model.unembed is not model.words and not np.array_equal(model.unembed, model.words):
         raise ValueError("the output head is not the embedding")
@@ -158,7 +158,7 @@ def described(
     number_families = {f.name: describe_numbers([*islice(rows, len(f))], f.low, f.high) for f in families}
     layers = tuple(map(of_matrices, model.blocks))
     position = sparse(model.position)
-    return Model(tuple(registers), number_families, words, position, layers, arithmetic, heads)
+    return ExactModel(tuple(registers), number_families, words, position, layers, arithmetic, heads)
 
 
 def planned(
@@ -168,7 +168,7 @@ def planned(
     families: Sequence[Family],
     *,
     rounded: bool,
-) -> Model:
+) -> ExactModel:
     """Describes the exact layers that `wire` fills the matrices from. rounded: weights are rounded to the format.
 
     families: of the whole vocabulary; the embedding may list fewer of their numbers, as the powers that their rows are do not
@@ -188,7 +188,7 @@ def planned(
     layers = as_held(layers, arithmetic.format) if rounded else layers
     position = ((index[embedding.position], 1),)
     layers = tuple(layer.changed(exact) for layer in layers)
-    return Model(registers, numbers, specials, position, layers, arithmetic, names_of_heads(blocks))
+    return ExactModel(registers, numbers, specials, position, layers, arithmetic, names_of_heads(blocks))
 
 
 def names_of_heads(blocks: Sequence[BlockPlan]) -> tuple[tuple[str, ...], ...]:
@@ -196,7 +196,7 @@ def names_of_heads(blocks: Sequence[BlockPlan]) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(head.name for head in block.heads) for block in blocks)
 
 
-def _numbers(family: Family, powers: Mapping[str, tuple[Number, int]], index: Mapping[str, int]) -> Numbers:
+def _numbers(family: Family, powers: Mapping[str, tuple[Number, int]], index: Mapping[str, int]) -> NumberFamily:
     """Returns a family of one or two numbers as a line through them."""
     if isinstance(family.high, int) and family.high - family.low < 2:
         rows = [
@@ -208,4 +208,4 @@ def _numbers(family: Family, powers: Mapping[str, tuple[Number, int]], index: Ma
         i: prod([atom(NUMBER)] * exponent, start=ONE) * factor
         for i, (factor, exponent) in sorted(indexed_powers.items())
     }
-    return Numbers(family.low, family.high, of_v)
+    return NumberFamily(family.low, family.high, of_v)

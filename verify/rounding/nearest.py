@@ -15,7 +15,7 @@ from fractions import Fraction
 from functools import cache
 
 from verify.algebra.domains import Integer, Reciprocal, Refused, Undecided
-from verify.algebra.polynomial import Polynomial, atom, constant, quotient, shown, whole
+from verify.algebra.polynomial import Polynomial, atom, constant, decimal, quotient, whole
 from verify.algebra.rational import Ratio, least, unit
 from verify.algebra.symbolic import grows
 from verify.rounding.abstract_state import AbstractState
@@ -42,7 +42,7 @@ class Key:
 
 
 @dataclass
-class Outcome:
+class PossibleWinners:
     """Who can win. winners: each for itself; tied: any number of these together. winning: the least largest score.
 
     texts: which keys these are, and what the equal ones are equal to.
@@ -130,9 +130,9 @@ class NearestCount:
     scale: Fraction
     target: Polynomial
 
-    def run(self, needed: int, where: str) -> Outcome:
+    def run(self, needed: int, where: str) -> PossibleWinners:
         """Raises Refused where a margin is too small, Undecided where no rule fits."""
-        outcome = Outcome(winning=max(self._lower(e) for e in self.scored_keys if e.key.sure))
+        outcome = PossibleWinners(winning=max(self._lower(e) for e in self.scored_keys if e.key.sure))
         margins: list[Fraction] = []
         equal: list[tuple[ScoredKey, AbstractState]] = []
         others: list[ScoredKey] = []
@@ -160,12 +160,13 @@ class NearestCount:
         outcome.margin = min(margins, default=Fraction(0))
         if margins and outcome.margin < needed:
             raise Refused(
-                where, f"scores of {self.query.label} may differ by {shown(outcome.margin)} only; {needed} is needed"
+                where,
+                f"scores of {self.query.label} may differ by {decimal(outcome.margin)} only; {needed} is needed",
             )
         return outcome
 
     def lowest(self) -> list[Fraction]:
-        """Lower bounds of the scores."""
+        """Returns lower bounds of the scores."""
         return [self._lower(e) for e in self.scored_keys]
 
     def _ends(self, e: ScoredKey) -> list[tuple[Fraction, Fraction]]:
@@ -215,7 +216,7 @@ class NearestCount:
         self,
         equal: Sequence[tuple[ScoredKey, AbstractState]],
         others: Sequence[ScoredKey],
-        outcome: Outcome,
+        outcome: PossibleWinners,
         margins: list[Fraction],
         where: str,
     ) -> None:
@@ -249,7 +250,7 @@ class NearestCount:
         return self._moving_target(domain, index, noise, margins, where)
 
     def _constant_target(self, t: Fraction, last: int, noise: Fraction, margins: list[Fraction]) -> list[Part]:
-        def ahead(w: int, other: int) -> Fraction:
+        def lead(w: int, other: int) -> Fraction:
             return self.scale * ((quotient(1, other) - t) ** 2 - (quotient(1, w) - t) ** 2) - noise
 
         def among(low: int, high: int) -> Part:
@@ -257,21 +258,21 @@ class NearestCount:
 
         if t * last <= 1:  # no count is below t: the last one wins
             if last >= 3:
-                margins.append(ahead(last, last - 1))
+                margins.append(lead(last, last - 1))
             return [among(last, last), among(2, last - 1)]
         near = max(2, t.denominator // t.numerator)
         best = min((near, near + 1), key=lambda w: abs(Fraction(1, w) - t))
-        margins += [ahead(best, other) for other in (best - 1, best + 1) if 2 <= other <= last]
+        margins += [lead(best, other) for other in (best - 1, best + 1) if 2 <= other <= last]
         if best <= 2:
             return [among(2, 2)]
         if best - 1 >= 3:
-            margins.append(ahead(best - 1, best - 2))
+            margins.append(lead(best - 1, best - 2))
         return [among(best, best), among(2, best - 1)]
 
     def _moving_target(
         self, domain: Reciprocal, index: Integer, noise: Fraction, margins: list[Fraction], where: str
     ) -> list[Part]:
-        """t = τ(1/m) with 1/(m + 2) ≤ t ≤ 1/m: the count after 1/m wins, or the last one that there is."""
+        """Returns the winners for a target t = τ(1/m) in 1/(m + 2) … 1/m: the count after 1/m, or the last one if none follows."""
         shares = tuple(sorted((len(monomial), c) for monomial, c in self.target.terms.items()))
         endless = any(grows(value) for value in (index.low, index.high, *(c for _, c in shares)))
         bounds = (_nearest_by.__wrapped__ if endless else _nearest_by)(

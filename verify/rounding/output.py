@@ -14,10 +14,19 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from verify.algebra.domains import Integer, Reciprocal, Refused, Undecided, with_fields
-from verify.algebra.polynomial import Polynomial, atom, constant, form_polynomial, is_whole, quotient, shown, total
+from verify.algebra.polynomial import (
+    Polynomial,
+    atom,
+    constant,
+    decimal,
+    form_polynomial,
+    is_whole,
+    quotient,
+    total,
+)
 from verify.algebra.symbolic import at_most, grows
 from verify.rounding.abstract_state import AbstractState
-from verify.rounding.model import NUMBER, Model
+from verify.rounding.model import NUMBER, ExactModel
 from verify.rounding.rows import as_polynomial
 
 WHERE = "the output head"
@@ -32,7 +41,7 @@ class Logit:
     cut: Fraction | None = None
 
 
-def require_same_argmax(state: AbstractState, model: Model, fused: bool) -> None:
+def require_same_argmax(state: AbstractState, model: ExactModel, fused: bool) -> None:
     """Raises Refused or Undecided unless the argmax, the first of equals, is the same in both readings at this state.
 
     Logits without an inexact atom are the same numbers in both. Where one has them, its difference to every other logit must have
@@ -180,7 +189,8 @@ def _require_same_count(
     most, steps = state.index_of(domain).high, state.space.steps
     if not at_most(most * (2 * most + 1) + 1, 2 * steps):
         raise Refused(
-            WHERE, f"a count up to {shown(most)} that is said at {state.label} needs a finer step than 1/{shown(steps)}"
+            WHERE,
+            f"a count up to {decimal(most)} that is said at {state.label} needs a finer step than 1/{decimal(steps)}",
         )
     for word in words:
         margin = logit.substitute({number: low}) - word
@@ -189,7 +199,7 @@ def _require_same_count(
 
 
 def _fix(part: AbstractState, difference: Polynomial) -> dict[str, Polynomial]:
-    """Atoms that the split has given one value."""
+    """Returns the atoms to which the split leaves one value, with that value."""
     fixed: dict[str, Polynomial] = {}
     for name in difference.atoms:
         domain = part.integer(name)

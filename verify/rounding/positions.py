@@ -25,14 +25,14 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from constructions.places import FEED_FORWARD, name_part, name_place
-from constructions.rows import HeadRows, Layer, Row, Sublayer, Unit
+from constructions.rows import HeadRows, Layer, Row, Sublayer, UnitRows
 from precision.format import Discipline, Format
 from verify.algebra.domains import Refused, Undecided
 from verify.algebra.polynomial import constant
 from verify.automata.token_automaton import Free, TokenAutomaton
 from verify.rounding.candidates import HeadMargin, needed_margin
 from verify.rounding.checker import Report, require_weights
-from verify.rounding.model import NUMBER, Model
+from verify.rounding.model import NUMBER, ExactModel
 from verify.rounding.rows import as_polynomial
 
 Array = Any
@@ -40,7 +40,7 @@ NOTHING = 1 << 30  # the power of two that divides 0
 
 
 @dataclass(frozen=True, eq=False)
-class Column:
+class Ranges:
     """What a number may be at each position: low … high, in units of 2^−scale steps, and a multiple of 2^grid steps.
 
     ideal: what it is in the ideal machine, in steps, if that is another number; then both are known.
@@ -75,22 +75,22 @@ class Column:
             return self.ideal
         return np.array([Fraction(x, 1 << self.scale) for x in self.low.tolist()], object)
 
-    def at(self, places: Array) -> Column:
-        """Returns the column with the entry of another position at each."""
+    def gather(self, places: Array) -> Ranges:
+        """Returns the column in which each position has the entry of the position `places` there."""
         ideal = None if self.ideal is None else self.ideal[places]
         low = self.low[places]
         return replace(self, low=low, high=low if self.low is self.high else self.high[places], ideal=ideal)
 
-    def where(self, chosen: Array) -> Column:
+    def where(self, chosen: Array) -> Ranges:
         """Returns the column with 0 at the positions that are not chosen."""
         low = np.where(chosen, self.low, 0)
         high = low if self.low is self.high else np.where(chosen, self.high, 0)
         return replace(self, low=low, high=high, ideal=None if self.ideal is None else np.where(chosen, self.ideal, 0))
 
 
-def known(values: Array) -> Column:
+def known(values: Array) -> Ranges:
     """Returns the column of known whole numbers of steps."""
-    return Column(values, values, 0, _grid_of(values))
+    return Ranges(values, values, 0, _grid_of(values))
 
 
 def _grid_of(values: Array) -> int:
@@ -108,7 +108,7 @@ def _twos(weight: Fraction) -> tuple[int, int]:
     return bottom.bit_length() - 1, (top & -top).bit_length() - bottom.bit_length()
 
 
-def times(column: Column, weight: Any) -> Column:
+def times(column: Ranges, weight: Any) -> Ranges:
     """Returns the column times a number, exactly."""
     if weight == 1:
         return column
@@ -120,14 +120,14 @@ def times(column: Column, weight: Any) -> Column:
     if column.low is column.high:
         high = low
     ideal = None if column.ideal is None else column.ideal * number
-    return Column(low, high, column.scale + shift, min(NOTHING, column.grid + grid), ideal)
+    return Ranges(low, high, column.scale + shift, min(NOTHING, column.grid + grid), ideal)
 
 
-def total(columns: Sequence[Column], count: int, where: str) -> Column:
+def total(columns: Sequence[Ranges], count: int, where: str) -> Ranges:
     """Returns the sum, exactly. count: how many positions there are."""
     if not columns:
         nothing = np.zeros(count, object)
-        return Column(nothing, nothing)
+        return Ranges(nothing, nothing)
     if len(columns) == 1:
         return columns[0]
     scale = max(column.scale for column in columns)
@@ -139,7 +139,7 @@ def total(columns: Sequence[Column], count: int, where: str) -> Column:
         if not all(column.is_known for column in columns):
             raise Undecided(where, "a number that rounding changes is added to one that is not known")
         ideal = sum((column.exactly for column in columns), start=np.zeros(count, object))
-    return Column(low, high, scale, min(column.grid for column in columns), ideal)
+    return Ranges(low, high, scale, min(column.grid for column in columns), ideal)
 
 
 def _sum(terms: Sequence[tuple[Array, int]]) -> Array:
@@ -151,7 +151,7 @@ def _sum(terms: Sequence[tuple[Array, int]]) -> Array:
     return result
 
 
-def product(a: Column, b: Column, where: str) -> Column:
+def product(a: Ranges, b: Ranges, where: str) -> Ranges:
     """Returns the product of two columns in steps, exactly; a step is 2^−q, so the result is in units of 2^−q steps more."""
     of_a, of_b = ([column.low] if column.low is column.high else [column.low, column.high] for column in (a, b))
     low, *ends = [x * y for x in of_a for y in of_b]
@@ -163,11 +163,11 @@ def product(a: Column, b: Column, where: str) -> Column:
         if not (a.is_known and b.is_known):
             raise Undecided(where, "a number that rounding changes is multiplied with one that is not known")
         ideal = a.exactly * b.exactly
-    return Column(low, high, a.scale + b.scale, min(NOTHING, a.grid + b.grid), ideal)
+    return Ranges(low, high, a.scale + b.scale, min(NOTHING, a.grid + b.grid), ideal)
 
 
 @dataclass
-class Machine:
+class RangeOperators:
     """The operators of one format, on columns. length: how many positions there are.
 
     kinds: a number for each content of a column. known: what units write, by their weights and the kinds of what they read.
@@ -177,25 +177,25 @@ class Machine:
     length: int
     fraction: int = field(init=False)
     kinds: dict[object, int] = field(init=False, default_factory=dict, repr=False)
-    known: dict[object, Sequence[tuple[int, Column]]] = field(init=False, default_factory=dict, repr=False)
-    _kind_of: WeakKeyDictionary[Column, int] = field(init=False, default_factory=WeakKeyDictionary, repr=False)
+    known: dict[object, Sequence[tuple[int, Ranges]]] = field(init=False, default_factory=dict, repr=False)
+    _kind_of: WeakKeyDictionary[Ranges, int] = field(init=False, default_factory=WeakKeyDictionary, repr=False)
 
     def __post_init__(self) -> None:
         self.fraction = -self.format.quantum_exponent
 
-    def finer(self, column: Column) -> Column:
+    def finer(self, column: Ranges) -> Ranges:
         """Returns a product of two numbers in steps, in steps: those are 2^q times as large."""
         ideal = None if column.ideal is None else column.ideal / (1 << self.fraction)
         return replace(
             column, scale=column.scale + self.fraction, grid=min(NOTHING, column.grid - self.fraction), ideal=ideal
         )
 
-    def settled(self, exact: Column, where: str) -> Column:
+    def settled(self, exact: Ranges, where: str) -> Ranges:
         """Returns the result of an operator. Raises Refused if it may saturate, Undecided if it may round what is not known."""
         if exact.grid >= 0 or not exact.scale:
             low = exact.low >> exact.scale
             high = low if exact.is_known else exact.high >> exact.scale
-            result = Column(low, high, 0, exact.grid, exact.ideal)
+            result = Ranges(low, high, 0, exact.grid, exact.ideal)
         elif exact.is_known:
             half = (1 << exact.scale) >> 1
             floor = exact.low >> exact.scale
@@ -204,7 +204,7 @@ class Machine:
             rounded = floor + np.array(up, object).astype(int).astype(object)
             ideal = exact.exactly
             same = exact.ideal is None and bool((rest == 0).all())
-            result = Column(rounded, rounded, 0, _grid_of(rounded), None if same else ideal)
+            result = Ranges(rounded, rounded, 0, _grid_of(rounded), None if same else ideal)
         else:
             raise Undecided(where, "an operator may round a number that is not known")
         most = self.format.max_quanta
@@ -216,18 +216,18 @@ class Machine:
             )
         return result
 
-    def dot(self, row: Row, columns: Sequence[Column] | Mapping[int, Column], bias: Any, where: str) -> Column:
+    def dot(self, row: Row, columns: Sequence[Ranges] | Mapping[int, Ranges], bias: Any, where: str) -> Ranges:
         """Returns Σ weight·column + bias, exactly. Columns that are 0 everywhere are left out."""
         terms = [times(columns[i], weight) for i, weight in row if not columns[i].is_zero]
         if bias:
             terms.append(self.constant(bias))
         return total(terms, self.length, where)
 
-    def constant(self, number: Any) -> Column:
+    def constant(self, number: Any) -> Ranges:
         """Returns the column of one number."""
         value = self.steps(number)
         values = np.full(self.length, int(value), object)
-        return Column(values, values, 0, _twos(value)[1] if value else NOTHING)
+        return Ranges(values, values, 0, _twos(value)[1] if value else NOTHING)
 
     def steps(self, number: Any) -> Fraction:
         """Returns how many steps a weight is. Raises Undecided for no whole number."""
@@ -236,22 +236,22 @@ class Machine:
             raise Undecided("the weights", f"{number} is no multiple of the step")
         return value
 
-    def freed(self, column: Column, free: Free, where: str) -> Column:
+    def freed(self, column: Ranges, free: Free, where: str) -> Ranges:
         """Returns the column of a register that may hold any whole numbers between these, as it does here. Raises Undecided."""
         low, high = (np.array(ends, object) << self.fraction for ends in zip(*free.bounds, strict=True))
         if column.ideal is not None or (column.low < low).any() or (column.high > high).any():
             raise Undecided(where, f"register {free.register} is not between the bounds that are given for it")
-        return Column(low, high, 0, min(self.fraction, column.grid))
+        return Ranges(low, high, 0, min(self.fraction, column.grid))
 
     # Feed-forwards
 
-    def fed(self, stream: list[Column], layer: Sublayer, where: str) -> list[Column]:
+    def fed(self, stream: list[Ranges], layer: Sublayer, where: str) -> list[Ranges]:
         """Returns the registers after a feed-forward."""
         groups: dict[tuple[Row, Row, Any], list[int]] = {}
         for number, unit in enumerate(layer.units):
             groups.setdefault((unit.gate, unit.up, unit.up_bias), []).append(number)
         readers: dict[int, list[tuple[int, Any]]] = {}  # unit → the registers that it writes, with weights
-        changes: dict[int, list[Column]] = {}
+        changes: dict[int, list[Ranges]] = {}
         for register, row, bias in layer.down:
             changes[register] = [self.constant(bias)] if bias else []
             for number, weight in row:
@@ -273,7 +273,7 @@ class Machine:
             stream[register] = self.settled(total([stream[register], change], self.length, at), at)
         return stream
 
-    def _kind(self, column: Column) -> int:
+    def _kind(self, column: Ranges) -> int:
         """Returns a number that this column shares with those of equal content."""
         if column not in self._kind_of:
             self._kind_of[column] = self.kinds.setdefault(column.content, len(self.kinds))
@@ -281,11 +281,11 @@ class Machine:
 
     def _outputs(
         self,
-        stream: Sequence[Column],
-        units: Sequence[tuple[int, Unit]],
+        stream: Sequence[Ranges],
+        units: Sequence[tuple[int, UnitRows]],
         readers: Mapping[int, Sequence[tuple[int, Any]]],
         where: str,
-    ) -> Sequence[tuple[int, Column]]:
+    ) -> Sequence[tuple[int, Ranges]]:
         """Returns what units write that differ in the biases of their gates alone."""
         _, unit = units[0]
         up = self.settled(self.dot(unit.up, stream, unit.up_bias, where), f"{where}, up")
@@ -297,7 +297,7 @@ class Machine:
             return list(self._bent(x, up, units, readers, where))
         return list(self._one_by_one(x, up, units, readers, where))
 
-    def _open(self, gate: Column, up: Column, where: str) -> Column:
+    def _open(self, gate: Ranges, up: Ranges, where: str) -> Ranges:
         """Returns what a unit's gate lets through; where its other factor is 0 it may be anything, where it is shut as well."""
         ideal = gate.high if gate.ideal is None else gate.ideal
         other = up.low if up.ideal is None else up.ideal
@@ -311,12 +311,12 @@ class Machine:
 
     def _one_by_one(
         self,
-        x: Column,
-        up: Column,
-        units: Sequence[tuple[int, Unit]],
+        x: Ranges,
+        up: Ranges,
+        units: Sequence[tuple[int, UnitRows]],
         readers: Mapping[int, Sequence[tuple[int, Any]]],
         where: str,
-    ) -> Iterable[tuple[int, Column]]:
+    ) -> Iterable[tuple[int, Ranges]]:
         for number, unit in units:
             terms = [x, self.constant(unit.gate_bias)] if unit.gate_bias else [x]
             gate = self._open(total(terms, self.length, where), up, where)
@@ -326,16 +326,16 @@ class Machine:
 
     def _bent(
         self,
-        x: Column,
-        up: Column,
-        units: Sequence[tuple[int, Unit]],
+        x: Ranges,
+        up: Ranges,
+        units: Sequence[tuple[int, UnitRows]],
         readers: Mapping[int, Sequence[tuple[int, Any]]],
         where: str,
-    ) -> Iterable[tuple[int, Column]]:
+    ) -> Iterable[tuple[int, Ranges]]:
         """Yields what units with gates x + b write, nothing of which is rounded: Σ w·max(0, x + b) times the other factor."""
         biases = {number: int(self.steps(unit.gate_bias)) for number, unit in units}
         low = x.low >> x.scale
-        x = Column(low, low if x.is_known else x.high >> x.scale, 0, x.grid)
+        x = Ranges(low, low if x.is_known else x.high >> x.scale, 0, x.grid)
         grid = min(x.grid, *(_twos(Fraction(bias))[1] for bias in biases.values() if bias), NOTHING)
         top = total([x, known(np.full(self.length, max(biases.values()), object))], self.length, where)
         largest = self._open(top, up, where)
@@ -358,13 +358,13 @@ class Machine:
 
     # Heads
 
-    def read(self, stream: Sequence[Column], head: HeadRows, where: str) -> tuple[list[Column], HeadMargin]:
+    def read(self, stream: Sequence[Ranges], head: HeadRows, where: str) -> tuple[list[Ranges], HeadMargin]:
         """Returns what a head reads at each position, and the least lead of a winner. Raises Refused if that is too small."""
         ends, margin = self.look(stream, head, where)
         columns = [self.settled(self.dot(row, stream, 0, where), f"{where}, value") for row in head.value]
         return [_between(column, *ends, where) for column in columns], margin
 
-    def mixed(self, stream: Sequence[Column], values: Sequence[Column], layer: Layer, where: str) -> list[Column]:
+    def mixed(self, stream: Sequence[Ranges], values: Sequence[Ranges], layer: Layer, where: str) -> list[Ranges]:
         """Returns the registers after heads that read these values."""
         after = list(stream)
         for register, row in layer.out:
@@ -373,7 +373,7 @@ class Machine:
             after[register] = self.settled(total([stream[register], change], self.length, at), at)
         return after
 
-    def look(self, stream: Sequence[Column], head: HeadRows, where: str) -> tuple[tuple[Array, Array], HeadMargin]:
+    def look(self, stream: Sequence[Ranges], head: HeadRows, where: str) -> tuple[tuple[Array, Array], HeadMargin]:
         """Returns between which keys the winner is at each position, and its least lead. Raises Refused if that is too small."""
         queries, forms, first = self._scored(stream, head, where)
         if all(query.is_known for query in queries):
@@ -397,7 +397,7 @@ class Machine:
             raise Refused(where, f"saturates: the largest score is between {float(least):g} and {float(largest):g}")
         return ends, HeadMargin(max(margin, Fraction(0)), needed, least)
 
-    def aim(self, stream: Sequence[Column], head: HeadRows, where: str) -> tuple[Array, Array]:
+    def aim(self, stream: Sequence[Ranges], head: HeadRows, where: str) -> tuple[Array, Array]:
         """Returns bounds of the whole number that a head looks for at each position: the nearest key wins. Raises Undecided.
 
         The number is a sum of registers, each times a number that depends on the position alone.
@@ -406,10 +406,10 @@ class Machine:
         return _aimed(queries, forms, first, where)[0]
 
     def _scored(
-        self, stream: Sequence[Column], head: HeadRows, where: str
-    ) -> tuple[list[Column], list[tuple[int, ...]], list[int]]:
+        self, stream: Sequence[Ranges], head: HeadRows, where: str
+    ) -> tuple[list[Ranges], list[tuple[int, ...]], list[int]]:
         """Returns the parts of the score: each query, and the key that it meets as a polynomial and as twice its value at 1."""
-        queries, forms, first = list[Column](), list[tuple[int, ...]](), list[int]()
+        queries, forms, first = list[Ranges](), list[tuple[int, ...]](), list[int]()
         for query_row, key_row in zip(head.query, head.key, strict=True):
             query = self.settled(self.dot(query_row, stream, 0, where), f"{where}, query")
             key = self.settled(self.dot(key_row, stream, 0, where), f"{where}, key")
@@ -421,10 +421,10 @@ class Machine:
         return queries, forms, first
 
 
-def _between(column: Column, first: Array, last: Array, where: str) -> Column:
+def _between(column: Ranges, first: Array, last: Array, where: str) -> Ranges:
     """Returns bounds of a column's entries at the keys from one to another, for each position; nearer ones may be counted too."""
     if first is last:
-        return column.at(np.array((first - 1).tolist(), np.int64))
+        return column.gather(np.array((first - 1).tolist(), np.int64))
     if column.ideal is not None:
         raise Undecided(where, "a number that rounding changes is read at a key that is not known")
     low, high = np.minimum.accumulate(column.low), np.maximum.accumulate(column.high)
@@ -433,7 +433,7 @@ def _between(column: Column, first: Array, last: Array, where: str) -> Column:
 
 
 def _whole_targets(
-    queries: Sequence[Column], forms: Sequence[tuple[int, ...]], first: Sequence[int], where: str
+    queries: Sequence[Ranges], forms: Sequence[tuple[int, ...]], first: Sequence[int], where: str
 ) -> tuple[tuple[Array, Array], tuple[Array, Array], Array]:
     """Returns between which keys the winner is, between which its score, and its lead: where a whole number is looked for.
 
@@ -450,8 +450,8 @@ def _whole_targets(
 
 
 def _aimed(
-    queries: Sequence[Column], forms: Sequence[tuple[int, ...]], first: Sequence[int], where: str
-) -> tuple[tuple[Array, Array], Array, Column]:
+    queries: Sequence[Ranges], forms: Sequence[tuple[int, ...]], first: Sequence[int], where: str
+) -> tuple[tuple[Array, Array], Array, Ranges]:
     """Returns bounds of the whole number t that is looked for, 2a, and what all keys' scores share. Raises Undecided.
 
     Scores are −a·(k² − 2·t·k) and more that all keys share, at key 1 as well, with a known, a power of two.
@@ -474,7 +474,7 @@ def _aimed(
     return ((slope.low >> slope.scale) // twice, (slope.high >> slope.scale) // twice), twice, rest
 
 
-def _curve(x: Column, bends: Sequence[tuple[int, Any]]) -> Column:
+def _curve(x: Ranges, bends: Sequence[tuple[int, Any]]) -> Ranges:
     """Returns bounds of Σ w·max(0, x − t) over all x of a column. bends: the pairs (t, w)."""
     scale = max(_twos(Fraction(weight))[0] for _, weight in bends)
     ordered = sorted((t, int(Fraction(weight) * (1 << scale))) for t, weight in bends)
@@ -494,7 +494,7 @@ def _curve(x: Column, bends: Sequence[tuple[int, Any]]) -> Column:
         for point in (x.high, *(np.clip(t, x.low, x.high) for t in dict.fromkeys(places.tolist()))):
             here = value(np.asarray(point, object))
             low, high = np.minimum(low, here), np.maximum(high, here)
-    return Column(low, high, scale)
+    return Ranges(low, high, scale)
 
 
 def _whole(columns: Sequence[Array]) -> list[Array]:
@@ -547,7 +547,7 @@ def _winners(
     return winner, best, best - second
 
 
-def rows_of_words(model: Model) -> dict[tuple[str, str, int], dict[int, int]]:
+def rows_of_words(model: ExactModel) -> dict[tuple[str, str, int], dict[int, int]]:
     """Returns the rows of the vocabulary in steps, zeros left out: by family, text and number. Raises Undecided."""
     quantum = -model.arithmetic.format.quantum_exponent
     entries: dict[tuple[str, str, int], Sequence[tuple[int, Any]]] = {}
@@ -565,7 +565,7 @@ def rows_of_words(model: Model) -> dict[tuple[str, str, int], dict[int, int]]:
     return rows
 
 
-def embedded(model: Model, automaton: TokenAutomaton, fmt: Format) -> list[Column]:
+def embedded(model: ExactModel, automaton: TokenAutomaton, fmt: Format) -> list[Ranges]:
     """Returns the registers at the embedding, of any word that may stand at each position."""
     length = max(int(state.high) for state in automaton.states)  # type: ignore[arg-type]
     quantum, width = -fmt.quantum_exponent, len(model.registers)
@@ -590,12 +590,12 @@ def embedded(model: Model, automaton: TokenAutomaton, fmt: Format) -> list[Colum
                 high[i][place] = value if before is None else max(high[i][place], value)
     if any(entry is None for entry in low[0]):
         raise Undecided("the input", "a position that no word stands at")
-    machine, slopes, columns = Machine(fmt, length), dict(model.position), list[Column]()
+    machine, slopes, columns = RangeOperators(fmt, length), dict(model.position), list[Ranges]()
     positions = known(np.arange(1, length + 1).astype(object) << quantum)
     for i in range(width):
         a, b = np.array(low[i], object), np.array(high[i], object)
         grid = min([NOTHING, *(_grid_of(np.array([row[i]], object)) for row in rows.values() if i in row)])
-        column = Column(a, a if (a == b).all() else b, 0, grid)
+        column = Ranges(a, a if (a == b).all() else b, 0, grid)
         terms = [column, times(positions, slopes[i])] if i in slopes else [column]
         columns.append(machine.settled(total(terms, length, "the embedding"), "the embedding"))
     return columns
@@ -605,7 +605,7 @@ def embedded(model: Model, automaton: TokenAutomaton, fmt: Format) -> list[Colum
 class PositionReport(Report):
     """What was proved. streams: the registers at the end of each block."""
 
-    streams: list[list[Column]] = field(default_factory=list)
+    streams: list[list[Ranges]] = field(default_factory=list)
 
     @property
     def states(self) -> list[int]:
@@ -624,7 +624,7 @@ class PositionReport(Report):
         return errors
 
 
-def check_positions(model: Model, automaton: TokenAutomaton) -> PositionReport:
+def check_positions(model: ExactModel, automaton: TokenAutomaton) -> PositionReport:
     """Proves soundness of rounding for every text. Raises Refused with the first place that fails, Undecided for "cannot tell"."""
     fmt = model.arithmetic.format
     if model.arithmetic.discipline is not Discipline.FUSED:
@@ -632,12 +632,12 @@ def check_positions(model: Model, automaton: TokenAutomaton) -> PositionReport:
     require_weights(model, automaton)
     stream, report = embedded(model, automaton, fmt), PositionReport(model.registers)
     report.trace.append(("the weights", model.digest))
-    machine = Machine(fmt, len(stream[0].low))
+    machine = RangeOperators(fmt, len(stream[0].low))
     for number, layer in enumerate(model.layers):
         at = name_place(number + 1)
         if layer.recurrence is not None:
             raise Undecided(at, "a recurrence")
-        values = list[Column]()
+        values = list[Ranges]()
         for h, head in enumerate(layer.heads):
             read, margin = machine.read(stream, head, model.head(number, h))
             report.met_margins.append(((number, h), margin))

@@ -40,10 +40,10 @@ class Queue:
         digits = (self.base**self.invariant.by - 1) // (self.base - 1)
         return Integer(int(min(ends)) * digits, int(max(ends)) * digits)
 
-    def at(
+    def advance(
         self, state: AbstractState, domain: Integer, feed: Row, where: str, fused: bool
     ) -> tuple[AbstractState, Polynomial]:
-        """Returns the state, and what is kept after it. Raises Refused if its operators may saturate, Undecided if they round."""
+        """Returns the state after a position, and what the queue keeps then. Raises Refused if operators may saturate or round."""
         old, new = state.space.fresh("s"), state.space.fresh("s")
         value = atom(new) * self.unit
         box = {**state.box, new: domain}

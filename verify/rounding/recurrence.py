@@ -38,7 +38,7 @@ MOST_TURNS = 64  # hidden states of a cycle after one abstract state that are ca
 
 
 @dataclass(frozen=True)
-class Share:
+class SumShare:
     """What the positions of one abstract state add to a sum, from low to high, `value` where that is one number."""
 
     low: Fraction
@@ -94,7 +94,7 @@ class RecurrenceTransfer:
             if joint is None:
                 continue
             for r, queue in self.queues.items():
-                joint, value = queue.at(joint, self.held[r], self.feed[r], self._place(r), self.fused)
+                joint, value = queue.advance(joint, self.held[r], self.feed[r], self._place(r), self.fused)
                 joint = joint.with_registers({HIDDEN_STATE - r: value})
             for r in (*self.window, *self.totals, *self.queues):
                 joint = added(joint, r, joint.register(HIDDEN_STATE - r), self._place(r))
@@ -170,7 +170,7 @@ class RecurrenceTransfer:
 
     # Sums
 
-    def _shares(self, register: int) -> list[Share]:
+    def _shares(self, register: int) -> list[SumShare]:
         """Returns what the positions of each state feed to a sum, or to a register of a cycle."""
         shares = []
         for state in self.states:
@@ -181,10 +181,10 @@ class RecurrenceTransfer:
                 raise Undecided(
                     self._place(register), f"{share}, which {state.label} adds to the sum, is no whole number"
                 )
-            shares.append(Share(*state.bounds(share)))
+            shares.append(SumShare(*state.bounds(share)))
         return shares
 
-    def _shares_of_cycle(self, cycle: Cycle) -> list[Share]:
+    def _shares_of_cycle(self, cycle: Cycle) -> list[SumShare]:
         """Returns what one position can add to a register of the cycle: what it feeds to one of them, with a sign if there is
         one.
         """
@@ -194,7 +194,7 @@ class RecurrenceTransfer:
             high = max(Fraction(0), *(share.high for share in fed))
             if any(sign < 0 for _, sign in cycle):
                 low, high = min(low, -high), max(high, -low)
-            shares.append(Share(low, high))
+            shares.append(SumShare(low, high))
         return shares
 
     def _returns(self, cycle: Cycle) -> bool:
@@ -231,7 +231,7 @@ class RecurrenceTransfer:
         pairs += [(w, state.register(c)) for c, w in self.feed.get(register, ())]
         if not self.fused:
             dot(with_fields(state, box=box), pairs, 0, place, self.fused)
-        part = total.at(state, HIDDEN_STATE - register, number)
+        part = total.state_after(state, HIDDEN_STATE - register, number)
         if part is not None and limit is not None:
             part = part.restricted(part.register(HIDDEN_STATE - register) - limit, None, Fraction(0))
         return None if part is None else part.round(part.register(HIDDEN_STATE - register), place)[0]
@@ -240,10 +240,10 @@ class RecurrenceTransfer:
 class Total:
     """A sum over all positions so far, after each state."""
 
-    def __init__(self, states: Sequence[AbstractState], shares: Sequence[Share]) -> None:
+    def __init__(self, states: Sequence[AbstractState], shares: Sequence[SumShare]) -> None:
         self.states, self.shares = states, shares
         self.numbers = self._numbers()
-        self.lines: dict[tuple[int, int], Line] = {}  # those found so far
+        self.lines: dict[tuple[int, int], SumBound] = {}  # those found so far
 
     def _numbers(self) -> dict[int, Fraction | None]:
         """Returns the one number that it is after a state, whatever stands before; None if there are several."""
@@ -266,10 +266,10 @@ class Total:
         if value is not None:
             return whole(value), whole(value)
         most = self.states[number].position.high
-        return self._line(number, -1).at(most), self._line(number, 1).at(most)
+        return self._line(number, -1).value_after(most), self._line(number, 1).value_after(most)
 
-    def at(self, state: AbstractState, register: int, number: int) -> AbstractState | None:
-        """Returns the value after a position."""
+    def state_after(self, state: AbstractState, register: int, number: int) -> AbstractState | None:
+        """Returns the state of a position with its sum in a register; None if no sum is possible."""
         value = self.numbers[number]
         if value is not None:
             return state.with_registers({register: constant(value)})
@@ -290,13 +290,13 @@ class Total:
                     part = part.restricted(form, *((end, None) if side < 0 else (None, end)))
         return part
 
-    def _line(self, number: int, side: int) -> Line:
+    def _line(self, number: int, side: int) -> SumBound:
         """Returns how far below (side −1) or above 0 (1) the positions up to one of this state bring the sum."""
         if (number, side) not in self.lines:
             self.lines[number, side] = self._new_line(number, side)
         return self.lines[number, side]
 
-    def _new_line(self, number: int, side: int) -> Line:
+    def _new_line(self, number: int, side: int) -> SumBound:
         ancestors, queue = {number}, deque([number])
         while queue:
             fresh = self.states[queue.popleft()].before - ancestors
@@ -305,13 +305,13 @@ class Total:
         ends = {i: self.shares[i].low if side < 0 else self.shares[i].high for i in ancestors}
         adding = [i for i in ancestors if ends[i] * side > 0]
         if not adding:
-            return Line(0, 1, 1, 1)
+            return SumBound(0, 1, 1, 1)
         places = [self.states[i].position for i in adding]
         first = min(place.low for place in places)
         steps = [place.step for place in places if place.low < place.high]
         every = common_step(*steps, *(place.low - first for place in places))
         share = side * max(math.ceil(ends[i] * side) for i in adding)
-        return Line(share, first, every, max(place.high for place in places))
+        return SumBound(share, first, every, max(place.high for place in places))
 
 
 def _latest(state: AbstractState) -> Iterator[tuple[int, int, int]]:
@@ -323,7 +323,7 @@ def _latest(state: AbstractState) -> Iterator[tuple[int, int, int]]:
 
 
 @dataclass(frozen=True)
-class Line:
+class SumBound:
     """A bound of a sum: `share` for each of the positions first, first + every, …, last that have been."""
 
     share: int
@@ -331,13 +331,13 @@ class Line:
     every: int
     last: int
 
-    def at(self, position: int) -> int:
-        """Returns the value after a position."""
+    def value_after(self, position: int) -> int:
+        """Returns the bound after a position."""
         return self.share * max((min(position, self.last) - self.first) // self.every + 1, 0)
 
 
 def widened(old: AbstractState, new: AbstractState, entry: AbstractState) -> AbstractState:
-    """Widening: the old state if the new one, which covers it, says no more; else one in which forms and ends of positions stay.
+    """Widens: returns the old state if the new one, which covers it, is the same; else one without the bounds that moved.
 
     An end that moved becomes that of the entry, so each moves once.
     """
@@ -365,7 +365,7 @@ def joint_behind(state: AbstractState, before: int, hidden: AbstractState) -> Ab
     """Returns the state where the position before has left this hidden state; None if none can."""
     past, names = hidden.renamed()
     place = names[POSITION]
-    if (joint := state.beside(past)) is None:
+    if (joint := state.join_position(past)) is None:
         return None
     joint = with_fields(joint, registers={**state.registers, **past.registers}, before=frozenset([before]))
     if _is_elsewhere(hidden, POSITION):

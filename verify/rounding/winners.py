@@ -132,11 +132,11 @@ class Winners:
         if not functions:
             return nothing
         function, square = functions[-1]
-        on = [c.joint.fixed(c.exact) == c.written(function.substitute({PLACE: c.place})) for c in self.parts]
+        on = [c.joint.fixed(c.exact) == c.over_joint_atoms(function.substitute({PLACE: c.place})) for c in self.parts]
         if square is None:
             return on, abs(function.terms[PLACE,])
         line_parts = [c for c, is_on in zip(self.parts, on, strict=True) if is_on]
-        sides = [c.joint.bounds(c.written(square.form.substitute({PLACE: c.place}))) for c in line_parts]
+        sides = [c.joint.bounds(c.over_joint_atoms(square.form.substitute({PLACE: c.place}))) for c in line_parts]
         low, high = min(low for low, _ in sides), max(high for _, high in sides)
         if low < 0 < high:
             return (on, square.cost * square.asymmetry) if square.asymmetry else nothing

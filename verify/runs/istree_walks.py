@@ -47,7 +47,7 @@ def build_model(
     p_bits: int | None = None,
 ) -> Wired:
     """Returns a wired model, by the names of its solver, built once for each size."""
-    return MODELS[name, layout].of(variant).build(n, p_bits, printed=printed, discipline=discipline)
+    return MODELS[name, layout].in_variant(variant).build(n, p_bits, printed=printed, discipline=discipline)
 
 
 Kind = Literal["ordered", "labelled", "trees"]

@@ -12,11 +12,11 @@ from constructions.wiring.wire import BlockPlan, constant
 from verify.framework.batches import Batches
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, Kind, Reading, Verdict
-from verify.framework.predicates import Predicate, Undecided
+from verify.framework.predicates import NoVerdict, Predicate
 from verify.inputs.strategies import Pins, every_trial, trials
 from verify.inputs.trial import Trial
 from verify.oracles.counts import all_columns
-from verify.runs.probe import Written, compare, first_wrong, run_together, setting_of
+from verify.runs.probe import WrittenRegisters, compare, first_wrong, run_together, setting_of
 
 
 def shipped_claim(part: Part) -> Claim:
@@ -34,7 +34,7 @@ class Slip:
 
     @property
     def claim(self) -> Claim:
-        """Returns what is claimed."""
+        """Returns the claim about a part."""
         return Claim(
             f"{self.part.id}/printed",
             self.part.source,
@@ -73,14 +73,14 @@ class ByOracle:
 
     def __init__(self, part: Part, engine: str, *, printed: bool = False) -> None:
         self.part, self.printed, self.least = part, printed, cache(part.least_precision)
-        self.runs: Batches[Trial, Written] = Batches(
+        self.runs: Batches[Trial, WrittenRegisters] = Batches(
             lambda trials: run_together(part, trials, engine, printed=printed), key=setting_of, chunk=CHUNK
         )
 
     def __call__(self, trial: Trial) -> Counterexample | None:
-        """Returns the first place that is wrong. Raises Undecided below the least p."""
+        """Returns the first place that is wrong. Raises NoVerdict below the least p."""
         if not self.printed and trial.precision_bits < (bits := self.least(trial.n, trial.length)):
-            raise Undecided(
+            raise NoVerdict(
                 f"the least p for n = {trial.n} and {trial.length} positions is {bits}, not {trial.precision_bits}"
             )
         return first_wrong(self.part, trial, self.runs.outcome(trial), self.printed)
@@ -171,14 +171,14 @@ def run_columns(check: Check, columns: Columns, engine: str) -> None:
 
 
 @dataclass(frozen=True)
-class Shift:
+class ShiftedWrite:
     """What a part writes into a register is this many quanta off."""
 
     register: str
     quanta: int
 
 
-def shift_part(part: Part, shift: Shift) -> Part:
+def shift_part(part: Part, shift: ShiftedWrite) -> Part:
     """Returns the part with one more block, which adds so many quanta to the register."""
 
     def plan(setting: Setting, printed: bool) -> Sequence[BlockPlan]:
@@ -191,15 +191,15 @@ def shift_part(part: Part, shift: Shift) -> Part:
 def refuses_shifts(check: Check, part: Part, engine: str) -> None:
     """Tests that `compare`, by which columns are judged, sees a part that writes a step more or less than it may."""
 
-    def said(trial: Trial) -> list[str]:
+    def registers_of_oracle(trial: Trial) -> list[str]:
         oracle = part.oracle(trial.setting, trial.columns)
         return [name for name, column in oracle.items() if any(value is not None for value in column)]
 
-    trial = next(trial for trial in every_trial(part, 2, 2, precision=bits_of(check)) if said(trial))
+    trial = next(trial for trial in every_trial(part, 2, 2, precision=bits_of(check)) if registers_of_oracle(trial))
     off = part.tolerance(trial.setting) + 1
 
-    def right(shift: Shift) -> Counterexample | None:
+    def right(shift: ShiftedWrite) -> Counterexample | None:
         return compare(shift_part(part, shift), trial, engine)
 
-    shifts = [Shift(name, quanta) for name in said(trial) for quanta in (-off, off)]
+    shifts = [ShiftedWrite(name, quanta) for name in registers_of_oracle(trial) for quanta in (-off, off)]
     check.refuses(shifts, right, range="a register that is one quantum farther off than it may be")

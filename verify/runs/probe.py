@@ -145,7 +145,7 @@ def _embedding(words: Sequence[Mapping[str, Number]]) -> Embedding:
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenRegisters:
     """What a part promises to write: register → value at position 1, 2, …, and the flags of the run."""
 
     values: Mapping[str, Sequence[Fraction]]
@@ -154,7 +154,7 @@ class Written:
 
 def run_part(
     part: Part, trial: Trial, engine: str, *, printed: bool = False, discipline: Discipline = Discipline.FUSED
-) -> Written:
+) -> WrittenRegisters:
     """Runs the part's blocks on the columns."""
     (written,) = run_together(part, [trial], engine, printed=printed, discipline=discipline)
     return written
@@ -167,7 +167,7 @@ def run_together(
     *,
     printed: bool = False,
     discipline: Discipline = Discipline.FUSED,
-) -> Iterator[Written]:
+) -> Iterator[WrittenRegisters]:
     """Yields what `run_part` returns for each of these trials, which agree in `setting_of`. The part is wired and loaded once."""
     setting = trials[0].setting
     model, registers, texts = wire_trials(part, trials, printed)
@@ -175,7 +175,7 @@ def run_together(
     places = [(name, registers.index(name)) for name in promised]
     for outcome in run_texts(engine, model, Arithmetic(setting.format, discipline), texts):
         values = {name: [vector[place] * quantum for vector in outcome.last] for name, place in places}
-        yield Written(values, outcome.flags)
+        yield WrittenRegisters(values, outcome.flags)
 
 
 def setting_of(trial: Trial) -> tuple[Setting, tuple[str, ...]]:
@@ -195,7 +195,7 @@ def compare(
     return first_wrong(part, trial, run_part(part, trial, engine, printed=printed, discipline=discipline), printed)
 
 
-def first_wrong(part: Part, trial: Trial, written: Written, printed: bool) -> Counterexample | None:
+def first_wrong(part: Part, trial: Trial, written: WrittenRegisters, printed: bool) -> Counterexample | None:
     """Returns the first place where the part does not write what its oracle says, or breaks its own promise.
 
     A part as we ship it also promises the domain of what it writes, and that nothing saturates but scores and no weight is

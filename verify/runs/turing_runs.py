@@ -68,7 +68,7 @@ class About:
 
     @property
     def listed(self) -> Construction:
-        """Returns what people are told of the model."""
+        """Returns the description of the model for people."""
         return SOLVERS[self.model].construction
 
     def solver(self, machine: Machine, tape: str = "", cells: int | None = None) -> TuringModel:

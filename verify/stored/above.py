@@ -25,11 +25,11 @@ from verify.algebra.quotients import Unanswered, text
 from verify.algebra.trees import theorem_of
 from verify.algebra.walks import Walk
 from verify.automata.token_automaton import TokenAutomaton
-from verify.certificates.above import Judge, Survey, rounding, unjudged
+from verify.certificates.above import CasesSurvey, Judge, rounding, unjudged
 from verify.certificates.document import CERTIFIED, about
 from verify.dossiers.dossier import ENDLESS, About, Json, Subject
 from verify.dossiers.registry import find_dossiers
-from verify.rounding.model import Model
+from verify.rounding.model import ExactModel
 from verify.stored.intervals import FOLDER, SCHEMA, Stale, checker, digest, name_of
 from verify.stored.questions import question, texts_of
 from verify.trusted import growth
@@ -50,7 +50,7 @@ class CaseOfBits:
 
 
 @dataclass(frozen=True)
-class Above:
+class CasesDocument:
     """A document. weights: of the cases that builder and question tell apart, with the question.
 
     theorem: a digest of all inequalities.
@@ -91,9 +91,9 @@ def path_of(subject: Subject, what: About) -> Path:
     return FOLDER / f"{name_of(subject, what)}-above.json"
 
 
-def make(subject: Subject, what: About) -> tuple[Above, Any]:
+def make(subject: Subject, what: About) -> tuple[CasesDocument, Any]:
     """Returns the document, and the theorem. Raises Undecided, Unanswered."""
-    survey, cases, roots = Survey(subject, (judge_of(what),)), list[CaseOfBits](), list[Node]()
+    survey, cases, roots = CasesSurvey(subject, (judge_of(what),)), list[CaseOfBits](), list[Node]()
 
     def judged(walk: Walk) -> None:
         survey.look(walk)
@@ -102,7 +102,7 @@ def make(subject: Subject, what: About) -> tuple[Above, Any]:
         cases.append(_case(roots.index(walk.nodes[0]), walk, survey.cases[-1]))
 
     theorem = theorem_of(judged, subject.dossier.bits_of_bits)
-    return Above(subject, what, weights_of(subject, what), tuple(cases), fingerprint(theorem)), theorem
+    return CasesDocument(subject, what, weights_of(subject, what), tuple(cases), fingerprint(theorem)), theorem
 
 
 def _case(root: int, walk: Walk, result: Any) -> CaseOfBits:
@@ -112,7 +112,7 @@ def _case(root: int, walk: Walk, result: Any) -> CaseOfBits:
 def _asked_of(what: About) -> Judge:
     """Returns a judge that certifies all, and says which question is asked of a case."""
 
-    def asked(subject: Subject, model: Model, texts: TokenAutomaton) -> Json:
+    def asked(subject: Subject, model: ExactModel, texts: TokenAutomaton) -> Json:
         said = digest([question(subject, what, texts), texts_of(model, texts)])
         return {**unjudged(subject, model, texts), "question": said}
 
@@ -121,7 +121,7 @@ def _asked_of(what: About) -> Judge:
 
 def weights_of(subject: Subject, about: About) -> tuple[str, ...]:
     """Returns a digest of each case that builder and question tell apart. Its weights are compared with those of one n in it."""
-    survey = Survey(subject, (_asked_of(about),))
+    survey = CasesSurvey(subject, (_asked_of(about),))
     survey.run()
     if survey.about["verdict"] != CERTIFIED:
         raise Undecided(survey.about["where"], survey.about["what"])
@@ -151,7 +151,7 @@ def leaves(part: Any, turns: str = "") -> Iterator[str]:
         yield from leaves(one, turns + turn)
 
 
-def require(above: Above, theorem: Any) -> None:
+def require(above: CasesDocument, theorem: Any) -> None:
     """Raises Stale for a document of other weights or another theorem, or of weights that are others for an int."""
     if fingerprint(theorem) != above.theorem:
         raise Stale("the stored theorem is another one")
@@ -168,17 +168,17 @@ def require(above: Above, theorem: Any) -> None:
         raise Stale(f"{above.name} is of other weights, texts or definitions")
 
 
-def chosen(above: Above, seed: int) -> CaseOfBits:
+def chosen(above: CasesDocument, seed: int) -> CaseOfBits:
     """Returns the case that is judged anew."""
     key = f"{above.sha256} {checker()} {seed}"
     return min(above.cases, key=lambda case: hashlib.sha256(f"{key} {case.root} {case.turns}".encode()).digest())
 
 
-def renew(above: Above, case: CaseOfBits, theorem: Any) -> None:
+def renew(above: CasesDocument, case: CaseOfBits, theorem: Any) -> None:
     """Judges one case anew, with all that the theorem says of it. Raises Stale."""
     node = Node(growth.root(above.subject.dossier.bits_of_bits, case.root))
     walk = Walk(node.box, [turn == "1" for turn in case.turns], nodes=[node])
-    survey = Survey(above.subject, (judge_of(above.about),))
+    survey = CasesSurvey(above.subject, (judge_of(above.about),))
     try:
         survey.look(walk)
     except (Undecided, Unanswered) as error:
@@ -208,21 +208,21 @@ def _tell(shown: Shown) -> tuple[str, str]:
     return text(shown[0]), shown[1]
 
 
-def text_of(above: Above) -> str:
+def text_of(above: CasesDocument) -> str:
     """Returns the text of the document's file."""
     said = {"schema": SCHEMA, "of": about(above.subject), "about": above.about, "theorem": above.theorem}
     said |= {"weights": above.weights, "cases": [asdict(case) for case in above.cases]}
     return json.dumps(said, ensure_ascii=False, indent=1) + "\n"
 
 
-def read(subject: Subject, what: About) -> Above | None:
+def read(subject: Subject, what: About) -> CasesDocument | None:
     """Returns the document, if there is one. Raises ValueError for what is none."""
     path = path_of(subject, what)
     if not path.exists():
         return None
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
-        above = Above(
+        above = CasesDocument(
             subject,
             what,
             tuple(document["weights"]),

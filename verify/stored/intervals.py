@@ -34,12 +34,12 @@ from typing import Any, TypeAlias
 
 from precision.format import Discipline
 from verify.algebra.domains import OtherMatrices
-from verify.certificates.building import Part, chosen_sizes, forms_of, model_of, part_of
+from verify.certificates.building import ModelSizes, chosen_sizes, forms_of, model_of, part_of
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, Judged, about, judge
 from verify.dossiers.dossier import ENDLESS, About, Subject, name_of_model
 from verify.dossiers.registry import find_dossiers
 from verify.rounding.checker import Report
-from verify.rounding.model import Model, first_difference
+from verify.rounding.model import ExactModel, first_difference
 from verify.stored.questions import question_from, texts_of
 from verify.trusted.kernel import Rejected
 
@@ -63,7 +63,7 @@ CHECKERS = (
 
 
 @dataclass(frozen=True)
-class Piece:
+class IntervalPiece:
     """n up to `high` for which one check was made, and a digest of what it said."""
 
     high: int
@@ -79,7 +79,7 @@ class StoredInterval:
 
     low: int
     form: str
-    pieces: tuple[Piece, ...]
+    pieces: tuple[IntervalPiece, ...]
 
     @property
     def high(self) -> int:
@@ -95,7 +95,9 @@ class StoredInterval:
     def read(cls, line: str, low: int) -> StoredInterval:
         """Raises ValueError for what is none."""
         form, *rest = line.split(" ")
-        pieces = tuple(Piece(int(high), piece_digest) for piece_digest, high in zip(rest[::2], rest[1::2], strict=True))
+        pieces = tuple(
+            IntervalPiece(int(high), piece_digest) for piece_digest, high in zip(rest[::2], rest[1::2], strict=True)
+        )
         ends = [low - 1, *(piece.high for piece in pieces)]
         digests = [form, *(piece.found for piece in pieces)]
         if not pieces or ends != sorted({*ends}) or any(len(digest) != DIGITS for digest in digests):
@@ -104,7 +106,7 @@ class StoredInterval:
 
 
 @dataclass(frozen=True)
-class Question:
+class IntervalQuestion:
     """A digest of what is asked at each n up to `high`."""
 
     high: int
@@ -120,7 +122,7 @@ class Document:
 
     subject: Subject
     about: About
-    questions: tuple[Question, ...]
+    questions: tuple[IntervalQuestion, ...]
     intervals: tuple[StoredInterval, ...]
     accepted: bool = False
 
@@ -175,15 +177,15 @@ def path_of(subject: Subject, what: About) -> Path:
 # Making
 
 
-def questions(subject: Subject, about: About) -> tuple[Question, ...]:
+def questions(subject: Subject, about: About) -> tuple[IntervalQuestion, ...]:
     """Returns what is asked now, from the subject's n to its last. Raises NotCertified where no text says it."""
-    cases, low = list[Question](), subject.n
+    cases, low = list[IntervalQuestion](), subject.n
     while low <= subject.last:
         try:
             high, text = question_from(subject, about, low, subject.last)
         except TypeError as error:
             raise NotCertified(low, subject.last, "the question", str(error), UNKNOWN) from error
-        case, low = Question(high, digest(text)), high + 1
+        case, low = IntervalQuestion(high, digest(text)), high + 1
         if cases and cases[-1].asked == case.asked:
             cases.pop()
         if len(cases) == MOST_QUESTIONS:
@@ -192,11 +194,11 @@ def questions(subject: Subject, about: About) -> tuple[Question, ...]:
     return tuple(cases)
 
 
-def asked(cases: Sequence[Question], interval: StoredInterval) -> Sequence[Question]:
+def asked(cases: Sequence[IntervalQuestion], interval: StoredInterval) -> Sequence[IntervalQuestion]:
     """Returns the questions at the n of an interval, each up to its last n there."""
     lows = [0, *(case.high + 1 for case in cases)]
     return [
-        Question(min(case.high, interval.high), case.asked)
+        IntervalQuestion(min(case.high, interval.high), case.asked)
         for low, case in zip(lows, cases, strict=False)
         if low <= interval.high and case.high >= interval.low
     ]
@@ -230,12 +232,12 @@ def is_unchanged(subject: Subject, interval: StoredInterval) -> bool:
     return (form_of(part), part.high) == (interval.form, interval.high)
 
 
-def form_of(part: Part) -> str:
+def form_of(part: ModelSizes) -> str:
     """Returns the digest of a part's weights and texts."""
     return digest([part.model.digest, texts_of(part.model, part.inputs)])
 
 
-def built(subject: Subject, low: int, end: int, *, one: bool = False) -> Part:
+def built(subject: Subject, low: int, end: int, *, one: bool = False) -> ModelSizes:
     """Returns the weights from low on, to `end` at most, and the inputs. They are held against the matrices that users get.
 
     one: at one n only. Raises NotCertified where users get others.
@@ -246,21 +248,21 @@ def built(subject: Subject, low: int, end: int, *, one: bool = False) -> Part:
         raise NotCertified(low, low, other.where, other.what, REFUSED) from other
 
 
-def certified(subject: Subject, what: About, part: Part, *, accepted: bool = False) -> StoredInterval:
+def certified(subject: Subject, what: About, part: ModelSizes, *, accepted: bool = False) -> StoredInterval:
     """Returns the check itself. accepted: by the small checker too. Raises NotCertified."""
     certified_pieces = _rounding(part, accepted=accepted) if what == "rounding" else _program(subject, part)
     return StoredInterval(part.low, form_of(part), tuple(certified_pieces))
 
 
-def _rounding(part: Part, *, accepted: bool) -> list[Piece]:
+def _rounding(part: ModelSizes, *, accepted: bool) -> list[IntervalPiece]:
     judged = judge(part.model, part.inputs)
     if judged.verdict != CERTIFIED or judged.report is None:
         raise NotCertified(part.low, part.high, judged.where, judged.what, judged.verdict)
     said = said_of_rounding(judged)
-    return [Piece(part.high, digest([said, _accept(part, judged.report)] if accepted else said))]
+    return [IntervalPiece(part.high, digest([said, _accept(part, judged.report)] if accepted else said))]
 
 
-def _accept(part: Part, report: Report) -> str:
+def _accept(part: ModelSizes, report: Report) -> str:
     """Returns what the small checker says of a certificate that is made of this report. Raises NotCertified where it rejects."""
     from verify.certificates.finder import certificate_of
     from verify.certificates.statement import accept
@@ -286,7 +288,7 @@ def said_of_rounding(judged: Judged) -> object:
     return [margins, report.states, sorted(report.invariants)]
 
 
-def _program(subject: Subject, part: Part) -> list[Piece]:
+def _program(subject: Subject, part: ModelSizes) -> list[IntervalPiece]:
     from verify.programs.intervals import pieces
 
     certified_pieces = []
@@ -294,7 +296,7 @@ def _program(subject: Subject, part: Part) -> list[Piece]:
         said = piece.document
         if said["verdict"] != CERTIFIED:
             raise NotCertified(piece.low, piece.high, said["where"], said["what"], said["verdict"])
-        certified_pieces.append(Piece(piece.high, digest(said_of_program(said))))
+        certified_pieces.append(IntervalPiece(piece.high, digest(said_of_program(said))))
     return certified_pieces
 
 
@@ -306,7 +308,7 @@ def said_of_program(document: Mapping[str, Any]) -> object:
 # The weights that users get
 
 
-def compare(subject: Subject, part: Part, *, one: bool = False) -> None:
+def compare(subject: Subject, part: ModelSizes, *, one: bool = False) -> None:
     """Compares what the builder makes of single n, as ints, with what it made of the symbol: at both ends and inside, or at one
     of these.
 
@@ -318,7 +320,7 @@ def compare(subject: Subject, part: Part, *, one: bool = False) -> None:
             raise NotCertified(n, n, where, f"n = {n} has other weights than what stands for it", "refused")
 
 
-def difference_at(subject: Subject, model: Model, n: int) -> str:
+def difference_at(subject: Subject, model: ExactModel, n: int) -> str:
     """Returns the first place where the weights that are built for this n are not those of the interval; "" if there is none."""
     from verify.programs.intervals import at_one
 
@@ -353,7 +355,7 @@ def read(subject: Subject, what: About, *, whole: bool = True) -> Document | Non
         said, low, stored_intervals = json.loads(text), subject.n, list[StoredInterval]()
         if said["schema"] != SCHEMA:
             raise ValueError(f"{path.name} is of schema {said['schema']}, not {SCHEMA}")
-        cases = tuple(Question(int(high), one) for one, high in map(str.split, said["questions"]))
+        cases = tuple(IntervalQuestion(int(high), one) for one, high in map(str.split, said["questions"]))
         for line in said["intervals"]:
             stored_intervals.append(StoredInterval.read(line, low))
             low = stored_intervals[-1].high + 1
@@ -409,7 +411,7 @@ class Renewal:
         return chosen(self.document, RENEWED, self.seed, "certified")
 
     @cached_property
-    def questions(self) -> Sequence[Question]:
+    def questions(self) -> Sequence[IntervalQuestion]:
         """Returns what is asked now. Raises NotCertified."""
         return questions(self.document.subject, self.document.about)
 

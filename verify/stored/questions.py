@@ -23,7 +23,7 @@ from verify.algebra.quotients import text
 from verify.algebra.symbolic import grows
 from verify.automata.token_automaton import Consecutive, Delayed, TokenAutomaton
 from verify.dossiers.dossier import About, Subject
-from verify.rounding.model import Model
+from verify.rounding.model import ExactModel
 
 
 def question_from(subject: Subject, about: About, low: int, high: int) -> tuple[int, str]:
@@ -52,7 +52,7 @@ def question(subject: Subject, about: About, texts: TokenAutomaton) -> str:
     return "\n".join(map(canonical, (*lines, texts)))
 
 
-def texts_of(model: Model, texts: TokenAutomaton) -> str:
+def texts_of(model: ExactModel, texts: TokenAutomaton) -> str:
     """Returns what a certificate of this model is about: the texts, and the coordinates of the registers that they name."""
     named = {*texts.loose, *(str(getattr(one, field.name)) for one in texts.invariants for field in fields(one))}
     return canonical([texts, [(i, str(name)) for i, name in enumerate(model.registers) if name in named]])

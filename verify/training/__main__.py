@@ -18,7 +18,7 @@ import torch
 from constructions.exports.files import replacing
 from constructions.show import cli
 from verify.training import cells, wired
-from verify.training.stored import PARTS, PROG, Job, departures, jobs, of_cell, read, write
+from verify.training.stored import PARTS, PROG, TrainingJob, departures, jobs, of_cell, read, write
 from verify.training.texts import Mode
 
 DESCRIPTION = """Trains Transformers, RNNs and hybrids on IsTree, each cell with several seeds, and prints how often they are
@@ -34,7 +34,7 @@ exit status: 0 all was measured, 2 usage"""
 TITLES = {Mode.PLAIN: "verdict alone", Mode.CHAIN: "with a chain of thought", Mode.SEARCH: "with searches"}
 
 
-def known(chosen: Sequence[Job], path: Path) -> dict[int, dict[str, Any]]:
+def known(chosen: Sequence[TrainingJob], path: Path) -> dict[int, dict[str, Any]]:
     """Returns the rows that a file has for the settings of now, by the places of their jobs; none if there is no such file."""
     try:
         document = read(path)
@@ -44,7 +44,7 @@ def known(chosen: Sequence[Job], path: Path) -> dict[int, dict[str, Any]]:
     return {place: row for place, job in enumerate(chosen) for part, row in rows if part == job.part and job.is_of(row)}
 
 
-def collected(chosen: Sequence[Job], rows: Mapping[int, dict[str, Any]]) -> dict[str, Any]:
+def collected(chosen: Sequence[TrainingJob], rows: Mapping[int, dict[str, Any]]) -> dict[str, Any]:
     """Returns the document of these rows, in the order of their jobs."""
     return {
         "schema": 1,
@@ -52,7 +52,7 @@ def collected(chosen: Sequence[Job], rows: Mapping[int, dict[str, Any]]) -> dict
     }
 
 
-def measured(chosen: Sequence[Job], path: Path | None) -> dict[str, Any]:
+def measured(chosen: Sequence[TrainingJob], path: Path | None) -> dict[str, Any]:
     """Measures each job that the file has no row for, and writes the file after each. Returns the document."""
     torch.set_num_threads(1)  # the order of float sums depends on it
     rows = {} if path is None else known(chosen, path)
@@ -98,7 +98,7 @@ def draw(document: Mapping[str, Any], path: Path) -> None:
             for place, (architecture, color) in enumerate(colors.items()):
                 if mode not in cells.MODES[architecture]:
                     continue
-                values = [of_cell(document, cells.Cell(architecture, mode, n)) for n in cells.SIZES]
+                values = [of_cell(document, cells.TrainingCell(architecture, mode, n)) for n in cells.SIZES]
                 middle = [median(each) for each in values]
                 ends = [
                     [m - min(v) for m, v in zip(middle, values, strict=True)],

@@ -50,7 +50,7 @@ IGNORED = -100  # a target that has no loss
 
 
 @dataclass(frozen=True)
-class Cell:
+class TrainingCell:
     """What is trained once for each seed."""
 
     architecture: str
@@ -78,14 +78,14 @@ def digest(settings: object) -> str:
     return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
 
 
-def cells() -> Iterator[Cell]:
+def cells() -> Iterator[TrainingCell]:
     """Yields each cell."""
     for architecture, modes in MODES.items():
         for mode in modes:
             for n in SIZES:
-                yield Cell(architecture, mode, n)
+                yield TrainingCell(architecture, mode, n)
 
 
-def cell_of(row: Mapping[str, Any]) -> Cell:
+def cell_of(row: Mapping[str, Any]) -> TrainingCell:
     """Returns the cell of a row."""
-    return Cell(row["architecture"], Mode(row["mode"]), row["n"])
+    return TrainingCell(row["architecture"], Mode(row["mode"]), row["n"])

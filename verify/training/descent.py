@@ -27,7 +27,7 @@ from constructions.exports.weights import tensors
 from constructions.layers import Block, Transformer, take_block
 from verify.training.cells import IGNORED
 from verify.training.learning import padded
-from verify.training.wired import ASKED, BATCH, MARGIN, STEPS, SUBJECTS, Descent, Subject
+from verify.training.wired import ASKED, BATCH, MARGIN, STEPS, SUBJECTS, Descent, WiredSubject
 
 Weights = dict[str, Tensor]
 
@@ -40,7 +40,7 @@ def measure(name: str, p: int, descent: Descent, seed: int) -> dict[str, Any]:
     subject = SUBJECTS[name]
     model, generator = subject.load(p), random.Random(f"{name} {seed}")
     wired = {key: torch.from_numpy(array) for key, array in tensors(model.wired.model).items()}
-    asked = Asked.of(model, subject, ASKED, random.Random(f"validation {name} {seed}"))
+    asked = NextWordTexts.draw(model, subject, ASKED, random.Random(f"validation {name} {seed}"))
     scale = MARGIN / asked.least_margin(wired) if descent.scaled else 1.0
     noise = torch.Generator().manual_seed(seed)
     moved = {
@@ -50,7 +50,7 @@ def measure(name: str, p: int, descent: Descent, seed: int) -> dict[str, Any]:
     before = asked.right(moved)
     optimizer = getattr(torch.optim, descent.optimizer)(list(moved.values()), descent.rate)
     for _ in range(STEPS):
-        drawn = Asked.of(model, subject, BATCH, generator)
+        drawn = NextWordTexts.draw(model, subject, BATCH, generator)
         written = drawn.targets != IGNORED
         loss = functional.cross_entropy(scale * logits(moved, drawn.tokens)[written], drawn.targets[written])
         optimizer.zero_grad()
@@ -70,7 +70,7 @@ def measure(name: str, p: int, descent: Descent, seed: int) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Asked:
+class NextWordTexts:
     """Texts without their last words, and the next word at each place where the model writes, else IGNORED.
 
     Shapes: both (texts, longest − 1).
@@ -80,8 +80,8 @@ class Asked:
     targets: Tensor
 
     @classmethod
-    def of(cls, model: LoadedModel, subject: Subject, count: int, generator: random.Random) -> Asked:
-        """Draws texts."""
+    def draw(cls, model: LoadedModel, subject: WiredSubject, count: int, generator: random.Random) -> NextWordTexts:
+        """Draws `count` texts of the subject, and the next words that the model should write."""
         rows, targets = [], []
         for prompt, reply in (subject.draw(generator) for _ in range(count)):
             rows.append(model.wired.tokens([*prompt, *reply])[:-1])

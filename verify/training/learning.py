@@ -13,17 +13,17 @@ from torch import Tensor
 from torch.nn import functional
 
 from verify.training import models
-from verify.training.cells import ASKED, BATCH, IGNORED, RATES, Cell
+from verify.training.cells import ASKED, BATCH, IGNORED, RATES, TrainingCell
 from verify.training.texts import ASK, NO, NOTHING, WRITTEN, YES, Mode, TreeTask, results
 
 
-def accuracy(cell: Cell, seed: int) -> float:
+def accuracy(cell: TrainingCell, seed: int) -> float:
     """Trains a cell by one seed; returns how often it is right on ASKED prompts that were drawn by another one."""
     task = TreeTask(cell.n, cell.mode)
     return judged(trained(cell, task, seed), task, random.Random(f"validation {seed}"))
 
 
-def trained(cell: Cell, task: TreeTask, seed: int) -> models.LanguageModel:
+def trained(cell: TrainingCell, task: TreeTask, seed: int) -> models.LanguageModel:
     """Returns a model after training: Adam with a cosine learning rate, on fresh texts at each step."""
     torch.manual_seed(seed)
     generator = random.Random(seed)

@@ -25,7 +25,7 @@ def settings() -> str:
 
 
 @dataclass(frozen=True)
-class Job:
+class TrainingJob:
     """One row of the document, before it is measured. name: what `--only` takes. work: about how long it takes."""
 
     part: str
@@ -49,15 +49,15 @@ class Job:
         return all(row.get(what) == value for what, value in self.about.items())
 
 
-def jobs() -> Iterator[Job]:
+def jobs() -> Iterator[TrainingJob]:
     """Yields all rows, seed by seed, so that a run which is cut off has whole seeds."""
     for seed in cells.SEEDS:
         for cell in cells.cells():
             length = TreeTask(cell.n, cell.mode).longest + 3 * cell.n
-            yield Job("trained", cell.name, {**cell.about, "seed": seed}, cell.steps * length)
+            yield TrainingJob("trained", cell.name, {**cell.about, "seed": seed}, cell.steps * length)
         for name, p, descent in wired.runs():
             about = {"subject": name, "p": p, "descent": descent.name, "seed": seed}
-            yield Job("wired", f"{name}/{descent.name}", about, WORK)
+            yield TrainingJob("wired", f"{name}/{descent.name}", about, WORK)
 
 
 def read(path: Path = STORED) -> dict[str, Any]:
@@ -77,7 +77,7 @@ def write(path: Path, rows: Mapping[str, Sequence[Row]]) -> None:
     write_text(path, "{" + ",\n".join(parts) + "}\n")
 
 
-def of_cell(document: Mapping[str, Any], cell: cells.Cell) -> list[float]:
+def of_cell(document: Mapping[str, Any], cell: cells.TrainingCell) -> list[float]:
     """Returns how often a cell is right, for each seed."""
     return [row["right"] for row in document["trained"] if cells.cell_of(row) == cell]
 

@@ -38,7 +38,7 @@ DESCENTS = (
 
 
 @dataclass(frozen=True)
-class Subject:
+class WiredSubject:
     """A model wired by hand. formats: the p that it is wired for, the least of them the least that is certified."""
 
     construction: str
@@ -55,7 +55,7 @@ class Subject:
         raise NotImplementedError
 
 
-class Trees(Subject):
+class Trees(WiredSubject):
     """IsTree, on random graphs with n − 1 edges."""
 
     def draw(self, generator: random.Random) -> tuple[list[str], list[str]]:
@@ -67,7 +67,7 @@ class Trees(Subject):
         return prompt, [*map(str, tour), "YES" if is_tree else "NO"]
 
 
-class Pairs(Subject):
+class Pairs(WiredSubject):
     """Associative recall, on n/2 keys in random order, each with a random value above n/2."""
 
     def draw(self, generator: random.Random) -> tuple[list[str], list[str]]:
@@ -79,7 +79,7 @@ class Pairs(Subject):
         return ["<s>", *words, "?", str(asked)], [str(values[asked])]
 
 
-SUBJECTS: Mapping[str, Subject] = {
+SUBJECTS: Mapping[str, WiredSubject] = {
     "lean-IsTree": Trees("istree", "lean", 4, (15, 17, 19, 21, 25, 33)),
     "associative-recall": Pairs("recall", "repaired", 8, (33, 41)),
 }

@@ -41,7 +41,7 @@ from precision.winners import winners_share
 _ENTRIES = 1 << 16
 
 
-class Pattern(NamedTuple):
+class AttentionPattern(NamedTuple):
     """Attention weights of some queries.
 
     queries: (queries,) flat. segment: (entries,) number of the entry's query. key: (entries,) flat.
@@ -98,7 +98,7 @@ class Attention:
             if not len(pattern.queries):
                 continue
             queries.append(pattern.queries)
-            here = sums.at(pattern.queries)
+            here = sums.restrict(pattern.queries)
             results.append([self._weigh(pattern, column, here[j]) for j, column in enumerate(value)])
         everyone = torch.cat(queries) if queries else torch.zeros(0, dtype=torch.int64, device=self.numbers.device)
         joined = [self.numbers.concatenate(parts) for parts in zip(*results, strict=True)]
@@ -111,7 +111,7 @@ class Attention:
             joined = [self.numbers.gather(column, place) for column in joined]
         return joined
 
-    def _weigh(self, pattern: Pattern, value: Column, site: Site) -> Column:
+    def _weigh(self, pattern: AttentionPattern, value: Column, site: Site) -> Column:
         segments = len(pattern.queries)
         if value.bound == 0:
             return self.numbers.zero(segments)
@@ -131,8 +131,8 @@ class Attention:
             weight = self.numbers.gather(weight, pattern.segment)
         return self.operators.weighted_sum(weight, entries, pattern.segment, segments, pattern.largest, site)
 
-    def _patterns(self, pairs: Sequence[tuple[Column, Column]], asked: Tensor | None) -> Iterator[Pattern]:
-        """Patterns that together contain every query that is asked for once; each is forgotten before the next one is made."""
+    def _patterns(self, pairs: Sequence[tuple[Column, Column]], asked: Tensor | None) -> Iterator[AttentionPattern]:
+        """Yields patterns that together contain every query that is asked for once. Each is freed before the next one is made."""
         open_queries: list[Tensor] = []
         float_filter = None
         if self.decisive_gap is not None:
@@ -174,8 +174,8 @@ class Attention:
         pairs: Sequence[tuple[Column, Column]],
         candidates: Sequence[tuple[Tensor, Tensor]],
         open_queries: list[Tensor],
-    ) -> Pattern:
-        """Weights of the queries that their candidates decide; the others are appended to `open_queries`."""
+    ) -> AttentionPattern:
+        """Returns the weights of the queries that their candidates decide, and appends the other queries to `open_queries`."""
         query = torch.cat([q for q, _ in candidates])
         key = torch.cat([k for _, k in candidates])
         queries, segment, counts = torch.unique_consecutive(query, return_inverse=True, return_counts=True)
@@ -200,9 +200,9 @@ class Attention:
         for number in torch.bincount(kind).nonzero().squeeze(1).tolist():
             weights[number] = self._uniform_weight(number >> 1, bool(number & 1))
         weight = self.numbers.gather(self.numbers.from_objects(weights), kind)
-        return Pattern(queries, segment, key, weight, uniform=True, largest=largest, spans=spans)
+        return AttentionPattern(queries, segment, key, weight, uniform=True, largest=largest, spans=spans)
 
-    def _spread(self, pattern: Pattern) -> Iterator[Pattern]:
+    def _spread(self, pattern: AttentionPattern) -> Iterator[AttentionPattern]:
         """Yields the same with an entry for each key, ascending for each query, where sums are rounded key by key."""
         if pattern.spans is None or self.operators.fused or not len(pattern.queries):
             yield pattern
@@ -225,7 +225,7 @@ class Attention:
             counts = torch.bincount(segment)
             key = code - segment * self.batch.size
             queries = pattern.queries[query:stop]
-            yield Pattern(queries, segment, key, weight, uniform=True, largest=int(counts.max()))
+            yield AttentionPattern(queries, segment, key, weight, uniform=True, largest=int(counts.max()))
             query = stop
 
     def _compare(self, pairs: Sequence[tuple[Column, Column]], query: Tensor, key: Tensor) -> tuple[Tensor, Tensor]:
@@ -259,8 +259,8 @@ class Attention:
 
     # Step 3
 
-    def _exact_patterns(self, pairs: Sequence[tuple[Column, Column]], queries: Tensor) -> Iterator[Pattern]:
-        """Patterns from whole columns of exact scores."""
+    def _exact_patterns(self, pairs: Sequence[tuple[Column, Column]], queries: Tensor) -> Iterator[AttentionPattern]:
+        """Yields the patterns of queries, computed from whole columns of exact scores."""
         columns = self.batch.position[queries]  # the number of keys of each query
         ends = torch.cumsum(columns, 0)
         begin = 0
@@ -270,7 +270,9 @@ class Attention:
             yield self._exact_pattern(pairs, queries[begin:end], columns[begin:end])
             begin = end
 
-    def _exact_pattern(self, pairs: Sequence[tuple[Column, Column]], queries: Tensor, columns: Tensor) -> Pattern:
+    def _exact_pattern(
+        self, pairs: Sequence[tuple[Column, Column]], queries: Tensor, columns: Tensor
+    ) -> AttentionPattern:
         segment = torch.repeat_interleave(torch.arange(len(queries), device=queries.device), columns)
         before = torch.cumsum(columns, 0) - columns
         within = torch.arange(len(segment), device=queries.device) - before[segment]
@@ -284,10 +286,10 @@ class Attention:
                 self.numbers.gather(weight, attended.nonzero().squeeze(1)),
             )
         counts = torch.bincount(segment, minlength=len(queries))
-        return Pattern(queries, segment, key, weight, uniform=False, largest=int(counts.max()))
+        return AttentionPattern(queries, segment, key, weight, uniform=False, largest=int(counts.max()))
 
     def _softmax(self, scores: Column, columns: Sequence[int]) -> Column:
-        """Correctly rounded weights of columns that are laid end to end, by the softmax of precision/."""
+        """Returns correctly rounded weights of columns that are laid end to end, by the softmax of precision/."""
         arithmetic = self.operators.arithmetic
         values = self.numbers.floats(scores) if self._float64 else None
         if values is not None:

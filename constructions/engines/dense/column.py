@@ -52,8 +52,8 @@ class Column:
             raise TypeError("there is no self.wide")
         return self.wide
 
-    def shifted(self, places: int) -> Column:
-        """This column times 2^places, exactly."""
+    def times_power(self, places: int) -> Column:
+        """Returns this column times 2^places, exactly."""
         if self.bound == 0 or places == 0:
             return self
         return Column(self.narrow, self.exponent + places, self.bound, wide=self.wide, tight=self.tight)
@@ -104,11 +104,11 @@ class Numbers:
         return Column(None, exponent, abs(mantissa), wide=np.full(length, mantissa, dtype=object), tight=True)
 
     def from_tensor(self, integers: Tensor, bound: int) -> Column:
-        """int64 integers (positions,), none larger than `bound` < 2^62 in magnitude."""
+        """Makes a column of int64 integers (positions,), none larger than `bound` < 2^62 in magnitude."""
         return Column(integers, 0, bound)
 
     def from_objects(self, integers: Objects, exponent: int = 0) -> Column:
-        """Python integers times 2^exponent, as narrow a column as they allow."""
+        """Makes the narrowest column that holds these Python integers times 2^exponent."""
         if len(integers) == 0:
             return self.zero(0)
         magnitudes = np.abs(integers)
@@ -124,7 +124,7 @@ class Numbers:
         return Column(None, exponent + zeros, bound, wide=mantissas, tight=True)
 
     def from_floats(self, values: npt.NDArray[np.float64]) -> Column:
-        """Elements of the format given as float64 values."""
+        """Makes a column of elements of the format, given as float64 values."""
         significand, exponents = np.frexp(values)
         mantissas = np.ldexp(significand, 53).astype(np.int64)
         lowest = mantissas & -mantissas
@@ -144,7 +144,7 @@ class Numbers:
     # Exact operators
 
     def tighten(self, column: Column) -> Column:
-        """This column, which now has the least bound and the largest exponent that its numbers allow."""
+        """Returns this column with the least bound and the largest exponent that its numbers allow."""
         if column.tight or column.narrow is None:
             return column
         data = column.narrow
@@ -169,11 +169,11 @@ class Numbers:
         """Returns Σ weight · column + constant, exactly."""
         present = [(weight, column) for weight, column in terms if weight.mantissa and column.bound]
         if not present:
-            return self.constant(constant.mantissa, length).shifted(constant.exponent)
+            return self.constant(constant.mantissa, length).times_power(constant.exponent)
         if len(present) == 1 and constant.mantissa == 0:
             (weight, column) = present[0]
             if weight.mantissa == 1:
-                return column.shifted(weight.exponent)
+                return column.times_power(weight.exponent)
         exponent, bound = _span(present, constant)
         if bound >= NARROW and not all(column.tight for _, column in present):
             return self.linear([(weight, self.tighten(column)) for weight, column in present], constant, length)
@@ -197,11 +197,11 @@ class Numbers:
         return Column(result + addend if addend else result, exponent, bound)
 
     def add(self, a: Column, b: Column) -> Column:
-        """a + b, exactly."""
+        """Returns a + b, exactly."""
         return self.linear([(ONE, a), (ONE, b)], ZERO, len(a))
 
     def subtract(self, a: Column, b: Column) -> Column:
-        """a − b, exactly."""
+        """Returns a − b, exactly."""
         return self.linear([(ONE, a), (Weight(-1, 0), b)], ZERO, len(a))
 
     def multiply(self, a: Column, b: Column) -> Column:
@@ -222,7 +222,7 @@ class Numbers:
         return self.from_objects(a.objects(a.exponent) * b.objects(b.exponent), exponent)
 
     def positive_part(self, column: Column) -> Column:
-        """max(x, 0)."""
+        """Returns max(x, 0) at each position."""
         if column.narrow is not None:
             return Column(column.narrow.clamp_min(0), column.exponent, column.bound)
         return self.from_objects(np.maximum(column.objects(column.exponent), 0), column.exponent)
@@ -335,7 +335,7 @@ class Numbers:
         return column.narrow >= threshold
 
     def kinds(self, columns: Sequence[Column], length: int) -> Tensor:
-        """Integers (positions,), equal exactly where all the columns have equal numbers."""
+        """Returns integers (positions,), equal exactly where all the columns have equal numbers."""
         kinds = torch.zeros(length, dtype=torch.int64, device=self.device)
         kinds_below = 1
         for column in columns:
@@ -350,7 +350,7 @@ class Numbers:
         return kinds
 
     def _ranks(self, column: Column) -> Tensor:
-        """Integers from 0 to positions − 1, equal exactly where the numbers are equal."""
+        """Returns integers from 0 to positions − 1, equal exactly where the numbers are equal."""
         if column.narrow is not None:
             ranks: Tensor = torch.unique(column.narrow, return_inverse=True)[1]
             return ranks
@@ -359,7 +359,7 @@ class Numbers:
         return torch.tensor(rank_of_each, dtype=torch.int64, device=self.device)
 
     def choose(self, condition: Tensor, a: Column, b: Column) -> Column:
-        """a where `condition` holds, otherwise b."""
+        """Returns a where `condition` holds, otherwise b."""
         exponent, bound = _span([(ONE, column) for column in (a, b) if column.bound], ZERO)
         if bound >= NARROW:
             values = np.where(condition.cpu().numpy(), a.objects(exponent), b.objects(exponent))

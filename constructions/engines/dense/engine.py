@@ -49,7 +49,7 @@ class DenseRun:
 
     next_tokens: (position,) argmax of the logits at each position, the first of equals; −1 where nobody asked for it.
     registers: None unless kept; registers[sequence][sublayer] is a (position, d) array of Python integers, in quanta: the embedding
-        first, then after each attention and each feed-forward sublayer, as `Step.registers` of the reference engine. Of a
+        first, then after each attention and each feed-forward sublayer, as `TokenStep.registers` of the reference engine. Of a
         sublayer that is not kept it has no positions.
     logits: None unless all registers are kept; (position, vocabulary) Python integers per sequence, in quanta.
     flags: None unless asked for; those of the reference engine that was fed this sequence.
@@ -104,7 +104,7 @@ def run(
             traces: dict[int, _Trace] = {}
             for members in _portions(sequences, _TOKENS[place.type]):
                 here, asked = [sequences[i] for i in members], None if first is None else [first[i] for i in members]
-                portion = _Run(operators, weights, here, asked, crew, tile, keep_registers, at_load)
+                portion = _BatchRun(operators, weights, here, asked, crew, tile, keep_registers, at_load)
                 traces.update(zip(members, portion.traces(), strict=True))
             in_turn = [traces[i] if i in traces else _nothing(weights, at_load) for i in range(len(sequences))]
     except (MemoryError, torch.OutOfMemoryError) as error:
@@ -170,7 +170,7 @@ def _nothing(weights: Weights, at_load: Flags | None) -> _Trace:
 
 
 def _portions(sequences: Sequence[Sequence[int]], limit: int) -> Iterator[list[int]]:
-    """Numbers of sequences to run together: about equally long, at most `limit` tokens (or one sequence); no empty ones."""
+    """Yields the numbers of sequences to run together: about equally long, at most `limit` tokens or one sequence, none empty."""
     members: list[int] = []
     tokens = 0
     present = (i for i in range(len(sequences)) if len(sequences[i]))
@@ -184,7 +184,7 @@ def _portions(sequences: Sequence[Sequence[int]], limit: int) -> Iterator[list[i
         yield members
 
 
-class _Run(Domain[Column]):
+class _BatchRun(Domain[Column]):
     """One pass over a batch."""
 
     stream: list[Column]
@@ -309,7 +309,7 @@ class _Run(Domain[Column]):
 
 
 def _table(columns: Sequence[Column]) -> Objects:
-    """(token, column), Python integers in quanta."""
+    """Returns columns as an array (token, column) of Python integers, in quanta."""
     return np.stack([column.quanta() for column in columns], axis=1)
 
 

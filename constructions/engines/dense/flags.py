@@ -30,7 +30,7 @@ class Recorder:
         self._offsets = np.array(batch.offsets)
 
     def raise_(self, kind: str, block: int, names: Sequence[str], tokens: Tensor, times: Tensor) -> None:
-        """Count occurrences at a site of each name. tokens: flat, in any order and also repeated. times: one or more for each."""
+        """Counts occurrences of a flag at each site. tokens: flat, in any order, perhaps repeated. times: one or more for each."""
         order = torch.argsort(tokens)
         flat, number = tokens[order].cpu().numpy(), times[order].cpu().numpy()
         sequence = np.searchsorted(self._offsets, flat, side="right") - 1
@@ -83,8 +83,8 @@ class Site:
             self._recorder, self._block, tuple(f"{name}[{row}]" for name in self._names for row in rows), self._tokens
         )
 
-    def at(self, index: Tensor) -> Site:
-        """Returns the site of some of the results, as `gather` takes them."""
+    def restrict(self, index: Tensor) -> Site:
+        """Returns the site restricted to some of its results. index: which, as for `gather`."""
         if self._recorder is None:
             return self
         return Site(self._recorder, self._block, self._names, index if self._tokens is None else self._tokens[index])

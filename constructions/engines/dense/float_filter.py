@@ -102,7 +102,7 @@ class FloatFilter:
         return tiles((group.filtered for group in self.groups.values()), area)
 
     def candidates(self, tile: Tile, workspace: Workspace) -> tuple[Tensor, Tensor]:
-        """Pairs (query, key) with every key that may come within G of its query's highest score; none of blind queries.
+        """Returns the pairs (query, key) of every key that may come within G of its query's highest score; none of blind queries.
 
         Both flat; of equal keys only the first. The pairs of one query stand together, in ascending order of keys.
         """
@@ -158,7 +158,7 @@ def _from_first(asked: Tensor, group: Tile) -> Tile:
 def float64_operands(
     numbers: Numbers, pairs: Sequence[tuple[Column, Column]], size: int
 ) -> tuple[Tensor, Tensor] | None:
-    """Queries and keys, each (component, token); None if they, or the format, have a size that float64 cannot bear."""
+    """Returns queries and keys, each (component, token); None if float64 cannot hold them, or the format's numbers."""
     fmt = numbers.format
     if fmt.quantum_exponent < -1074 or fmt.max_quanta.bit_length() + fmt.quantum_exponent > 1024:
         return None
@@ -178,7 +178,7 @@ def relative_error(width: int) -> float:
 
 
 def _coarse(pairs: Sequence[tuple[Column, Column]]) -> list[int]:
-    """Components of which float64 adds up any products exactly: as many of the coarsest as there can be; best if tight."""
+    """Returns the coarsest components, as many as float64 sums exactly whatever their products; best if columns are tight."""
     by_exponent = sorted(range(len(pairs)), key=lambda i: -_exponent(pairs[i]))
     components: list[int] = []
     bound, unit = 0, 0
@@ -304,21 +304,21 @@ class Workspace:
         self._causal = torch.zeros((0, 0), dtype=torch.float64, device=device)
 
     def floats(self, shape: tuple[int, ...]) -> Tensor:
-        """Uninitialised float64 numbers; the previous ones are lost."""
+        """Returns uninitialised float64 numbers, in place of those that it returned before."""
         size = math.prod(shape)
         if size > self._floats.numel():
             self._floats = torch.empty(size, dtype=torch.float64, device=self.device)
         return self._floats[:size].view(shape)
 
     def flags(self, shape: tuple[int, ...]) -> Tensor:
-        """Uninitialised truth values; the previous ones are lost."""
+        """Returns uninitialised truth values, in place of those that it returned before."""
         size = math.prod(shape)
         if size > self._flags.numel():
             self._flags = torch.empty(size, dtype=torch.bool, device=self.device)
         return self._flags[:size].view(shape)
 
     def causal(self, rows: int, columns: int) -> Tensor:
-        """(query, key): −∞ for the keys after the query, 0 otherwise, where a tile meets the diagonal."""
+        """Returns (query, key), −∞ for keys after the query and 0 otherwise, for a tile that meets the diagonal."""
         if rows > self._causal.shape[0] or columns > self._causal.shape[1]:
             size = (max(rows, self._causal.shape[0]), max(columns, self._causal.shape[1]))
             self._causal = torch.full(size, -math.inf, dtype=torch.float64, device=self.device).triu_(1)

@@ -13,7 +13,7 @@ from precision.winners import vanishing_lead
 
 
 def decisive_gap(operators: Operators, length: int) -> int | None:
-    """G: in a column of at most `length` keys, keys that trail by G quanta weigh 0 and do not move the winners' weight.
+    """Returns G: in a column of at most `length` keys, keys that trail by G quanta weigh 0 and do not move the winners' weight.
 
     None if no two elements of the format need be that far apart. Derivation:
     FUSED: a `vanishing_lead` of the whole column.

@@ -22,7 +22,7 @@ from constructions.rows import Row, coordinates
 def first_argmax(
     operators: Operators, unembed: Sequence[Row], stream: Sequence[Column], area: int, site: Site
 ) -> Tensor:
-    """(token,): the first vocabulary entry of the highest logit. area: how many logits may be held at a time."""
+    """Returns for each token the first vocabulary entry with the highest logit. area: how many logits may be held at a time."""
     length = len(stream[0]) if stream else 0
     operands = _integers(operators, unembed, stream)
     if operands is None:

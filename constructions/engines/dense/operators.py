@@ -51,7 +51,7 @@ class Operators:
         if self.fused:
             terms = [(weight, columns[j]) for j, weight in row]
             lifted = Weight(bias.mantissa, bias.exponent + self.shift) if bias.mantissa else bias
-            return self.round(numbers.linear(terms, lifted, length).shifted(-self.shift), site)
+            return self.round(numbers.linear(terms, lifted, length).times_power(-self.shift), site)
         products = (numbers.linear([(weight, columns[j])], ZERO, length) for j, weight in row)
         result = self.running_sum(products, length, site)
         if bias.mantissa:
@@ -74,11 +74,11 @@ class Operators:
         products = [numbers.multiply(a, b) for a, b in pairs]
         if self.fused:
             terms = [(ONE, product) for product in products]
-            return self.round(numbers.linear(terms, ZERO, length).shifted(-self.shift), site)
+            return self.round(numbers.linear(terms, ZERO, length).times_power(-self.shift), site)
         return self.running_sum(products, length, site)
 
     def dot_exactness(self, pairs: Sequence[tuple[Column, Column]]) -> Exactness:
-        """Returns what bounds show of `dot`, whichever positions of one column are paired with whichever of the other."""
+        """Returns whether bounds show that `dot` loses no digit, and does not saturate, whichever positions are paired."""
         tight = [(self.numbers.tighten(a), self.numbers.tighten(b)) for a, b in pairs]
         tight = [(a, b) for a, b in tight if a.bound and b.bound]  # 0 is exact, whatever its exponent
         exponents = [a.exponent + b.exponent - self.shift for a, b in tight]
@@ -90,20 +90,20 @@ class Operators:
         return Exactness(digits, digits and bound << exponent <= fmt.max_quanta)
 
     def running_sum(self, products: Iterable[Column], length: int, site: Site) -> Column:
-        """Products in quanta², each rounded and then added up in order with every sum rounded."""
+        """Rounds products, which are in quanta², and adds them up in order, with every sum rounded."""
         numbers = self.numbers
         result: Column | None = None
         for product in products:
-            rounded = self.round(product.shifted(-self.shift), site)
+            rounded = self.round(product.times_power(-self.shift), site)
             result = rounded if result is None else self.round(numbers.add(result, rounded), site)
         return numbers.zero(length) if result is None else result
 
     def product(self, a: Column, b: Column, site: Site) -> Column:
-        """a · b, rounded."""
-        return self.round(self.numbers.multiply(a, b).shifted(-self.shift), site)
+        """Returns a · b, rounded."""
+        return self.round(self.numbers.multiply(a, b).times_power(-self.shift), site)
 
     def sum(self, a: Column, b: Column, site: Site) -> Column:
-        """a + b, rounded."""
+        """Returns a + b, rounded."""
         return self.round(self.numbers.add(a, b), site)
 
     def weighted_sum(
@@ -117,8 +117,8 @@ class Operators:
         products = numbers.multiply(weight, value)
         if self.fused or largest == 1:
             total = numbers.segment_sum(products, segment, segments, largest)
-            return self.round(total.shifted(-self.shift), site)
-        terms = self.round(products.shifted(-self.shift), site.at(segment))
+            return self.round(total.times_power(-self.shift), site)
+        terms = self.round(products.times_power(-self.shift), site.restrict(segment))
         if self.arithmetic.format.is_fixed_point and terms.bound:
             terms = numbers.tighten(terms)
             if (terms.bound * largest) << terms.exponent <= self.arithmetic.format.max_quanta:

@@ -54,7 +54,7 @@ def _at_once(
         return None
     rest: Row = tuple((j, weight) for j, weight in row if j != register)
     terms = operators.numbers.linear([(weight, columns[j]) for j, weight in rest], ZERO, size)
-    guess = _running_sum(operators, batch, terms.shifted(-operators.shift))
+    guess = _running_sum(operators, batch, terms.times_power(-operators.shift))
     given = list(columns)
     given[register] = _delay(operators, batch, guess)
     step = operators.row(row, ZERO, given, size, site[register])
@@ -95,7 +95,7 @@ def _by_position(
     history: dict[int, list[Column]] = {register: [] for register, _ in group}
     begin = 0
     for count in counts:
-        here = site.at(order[begin : begin + count])
+        here = site.restrict(order[begin : begin + count])
         for j, column in inputs.items():
             given[j] = numbers.part(column, slice(begin, begin + count))
         for register, past in history.items():

@@ -64,21 +64,21 @@ class Rounder:
         return self._saturates(column), self._is_tie(column)
 
     def _saturates(self, column: Column) -> Tensor:
-        """Derivation: the elements next to the largest one L, if they went on, would be L and L + step. Rounding is monotone,
-        so what saturates is what lies beyond the point between them from which numbers round up."""
+        """Returns where rounding saturates. Derivation: after the largest element L the next one would be L + step. Rounding is
+        monotone, so a number saturates beyond the point between them from which numbers round up."""
         largest = self.format.max_quanta
         step = 1 << max(0, largest.bit_length() - self.format.significand_bits)
         nearest = self.rounding is not Rounding.TOWARD_ZERO
         point = 2 * largest + (step if nearest else 2 * step)  # in halves of a quantum
-        halves = _magnitude(column).shifted(1)
+        halves = _magnitude(column).times_power(1)
         if self.rounding is Rounding.NEAREST_EVEN and largest // step % 2 == 0:
             # The point itself is a tie that goes down to L.
             return ~self.numbers.at_least(_negative(halves), -point)
         return self.numbers.at_least(halves, point)
 
     def _is_tie(self, column: Column) -> Tensor:
-        """Derivation: a number whose last d digits have to go is a tie if they are 1 and then zeros. Without them it must be
-        below the largest element, which has no neighbour above."""
+        """Returns where rounding meets a tie. Derivation: a number that loses its last d digits is a tie if these are 1 and then
+        zeros. Without them it must be below the largest element, which has no neighbour above."""
         numbers, magnitude = self.numbers, _magnitude(column)
         nothing = torch.zeros(len(column), dtype=torch.bool, device=numbers.device)
         fraction = max(0, -column.exponent)  # digits below one quantum
@@ -130,7 +130,7 @@ class Rounder:
         return Column(rounded, out_exponent, bound)
 
     def _drop(self, data: Tensor, digits: int | Tensor) -> Tensor:
-        """data / 2^digits rounded to integers in the rounding mode; digits from 0 to 62."""
+        """Rounds data / 2^digits to integers in the rounding mode. digits: from 0 to 62."""
         if isinstance(digits, int) and digits == 0:
             return data
         magnitude = data.abs()
@@ -185,7 +185,7 @@ class Rounder:
 
 
 def _bit_length(magnitude: Tensor) -> Tensor:
-    """`int.bit_length` of non-negative int64."""
+    """Returns the bit lengths of non-negative int64."""
     _, length = torch.frexp(magnitude.to(torch.float64))
     length = length.to(torch.int64)
     length -= ((magnitude >> (length - 1).clamp_min(0)) == 0).to(torch.int64)  # where the float was rounded up
@@ -193,7 +193,7 @@ def _bit_length(magnitude: Tensor) -> Tensor:
 
 
 def _bit_lengths(magnitudes: Objects) -> Objects:
-    """`int.bit_length` of Python integers."""
+    """Returns the bit lengths of Python integers."""
     lengths: Objects = np.array([number.bit_length() for number in magnitudes.tolist()], dtype=object)
     return lengths
 

@@ -42,10 +42,10 @@ def note_scores(
     sieve = _Sieve(operators, batch, pairs, exact.digits)
     for tile, sifted in workers.map(lambda tile, space: (tile, sieve.sift(tile, space)), tiles(batch.groups, area)):
         queries = tile.tokens[:, tile.first : tile.stop].reshape(-1)
-        site.at(queries).mark("saturation", sifted.saturated.reshape(-1))
+        site.restrict(queries).mark("saturation", sifted.saturated.reshape(-1))
         if len(sifted.query):
             components = [(numbers.gather(q, sifted.query), numbers.gather(k, sifted.key)) for q, k in pairs]
-            operators.dot(components, len(sifted.query), site.at(sifted.query))
+            operators.dot(components, len(sifted.query), site.restrict(sifted.query))
 
 
 class _Sifted(NamedTuple):
@@ -105,7 +105,7 @@ class _Sieve:
 
 
 def _pairs(chosen: Tensor, tile: Tile) -> tuple[Tensor, Tensor]:
-    """Flat queries and keys where `chosen`, (sequence, query, key), holds."""
+    """Returns the flat queries and keys at which `chosen`, (sequence, query, key), holds."""
     sequence, row, key = chosen.nonzero().unbind(1)
     start = tile.start[sequence]
     return row + (start + tile.first), key + start

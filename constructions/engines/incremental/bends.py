@@ -47,7 +47,7 @@ def _rank(quanta: Sequence[int]) -> tuple[Array, Array]:
 
 
 def _bent_one_way(members: Array, varying: Sequence[Array], numbers: Array) -> list[int] | None:
-    """The members in their order along a bend, the first of equals only; None if there is none. varying: ranks of `numbers`."""
+    """Returns the members in order along a bend, of equal ones the first; None if no bend fits. varying: ranks of `numbers`."""
     if len(varying) > 2:
         return None
     r, s = (np.zeros_like(members), np.zeros_like(members), *varying)[-2:]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from constructions.engines.incremental.linking import link
-from constructions.engines.incremental.program import Compiler, Program
+from constructions.engines.incremental.program import Assembler, MachineCode
 from constructions.engines.incremental.values import NotCovered
 from constructions.engines.protocol import Respond, Tick, no_response
 from constructions.engines.weights import Weights
@@ -56,7 +56,7 @@ class LookupDecoder:
             raise NotCovered("a text longer than positions are counted")
         self._kept = sorted(keep)
         self._model, self._beyond, self._quantum = model, beyond, fmt.quantum_exponent
-        self._program: Program = Compiler(Weights(model, arithmetic), most.bit_length(), keep).compile()
+        self._program: MachineCode = Assembler(Weights(model, arithmetic), most.bit_length(), keep).compile()
         self._linked = link(self._program.text)
         signature = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
         address = self._linked.get_function_address
@@ -141,7 +141,7 @@ class LookupDecoder:
         tick: Tick = lambda length: None,
         wanted: Array | None = None,
     ) -> Array:
-        """Returns the new tokens after what has gone in and the prompt, see `Asked`. wanted: ends after the first token of the
+        """Returns the new tokens after what has gone in and the prompt, see `Decoding`. wanted: ends after the first token of the
         model's own that is not the one here.
 
         Raises GaveUp; IndexError for a token outside the vocabulary; BeyondBound.

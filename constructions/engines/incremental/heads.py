@@ -27,7 +27,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from constructions.engines.incremental.layout import ENTRY, OWN, STRIDE, Layout
-from constructions.engines.incremental.values import ZERO, Code, NotCovered, Value, constant, range_of_product
+from constructions.engines.incremental.values import ZERO, Body, NotCovered, Operand, constant, range_of_product
 from constructions.engines.weights import Weight
 from constructions.rows import HeadRows, Row
 from constructions.wiring.affine import Affine
@@ -41,18 +41,18 @@ ODD = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0xD6E8FEB8665
 DIGIT = 32  # bits of a digit of 1/m
 
 
-def number(weight: Weight, code: Code) -> Fraction:
+def number(weight: Weight, code: Body) -> Fraction:
     """Returns a weight as the number that it is."""
     return weight.quanta * Fraction(2) ** code.quantum
 
 
-def rows_of(code: Code, row: Row, vector: Sequence[Value], bias: int = 0) -> Value:
+def rows_of(code: Body, row: Row, vector: Sequence[Operand], bias: int = 0) -> Operand:
     """Returns a row over numbers, and a bias in quanta, exactly."""
     terms = [code.scaled(vector[i], number(weight, code)) for i, weight in row]
     return code.total([*terms, constant(bias * Fraction(2) ** code.quantum)])
 
 
-def round_row(code: Code, row: Row, vector: Sequence[Value], bias: int = 0) -> Value:
+def round_row(code: Body, row: Row, vector: Sequence[Operand], bias: int = 0) -> Operand:
     """Returns a row over numbers, and a bias in quanta, rounded as the discipline says."""
     if code.fused:
         return code.round(rows_of(code, row, vector, bias))
@@ -77,15 +77,15 @@ class HeadCode:
 
     def __init__(
         self,
-        code: Code,
+        code: Body,
         layout: Layout,
         names: Sequence[str],
         head: object,
         rows: HeadRows,
         record: str,
-        stream: Sequence[Value],
+        stream: Sequence[Operand],
         length: int,
-        position: Value,
+        position: Operand,
     ) -> None:
         if not isinstance(head, Head) or head.lookup is None:
             raise NotCovered("a head of which nobody has said what it looks up")
@@ -97,7 +97,7 @@ class HeadCode:
         self.means = lookup.prefer is None
         self.pull = Fraction(0)
         self.inexact = False  # whether squares or products of a score are rounded
-        self.record_high: tuple[int, Value] | None = None
+        self.record_high: tuple[int, Operand] | None = None
         self.always = self.means and lookup.penalty is None and lookup.exempt  # position 1 is among all winners
         self.sides = [[rows_of(code, row, stream) for row in side] for side in (rows.key, rows.query)]
         self._hold_against_matrices()
@@ -108,7 +108,7 @@ class HeadCode:
         if lookup.penalty is not None and not lookup.exempt:
             raise NotCovered(f"{head.name}: a penalty without exemption")
         self._ranges()
-        if not code.fused and not code.holds(Value("", 0, -(-code_lead.numerator // code_lead.denominator), 0)):
+        if not code.fused and not code.holds(Operand("", 0, -(-code_lead.numerator // code_lead.denominator), 0)):
             raise NotCovered(f"{head.name}: a lead beyond the range")
 
     # What is known before
@@ -156,7 +156,7 @@ class HeadCode:
                     moved += abs(c) * sum(map(abs, other.terms.values()), abs(other.constant))
         return moved / abs(part) * Fraction(2) ** self.code.quantum
 
-    def form(self, form: Affine, vector: Sequence[Value] | None = None) -> Value:
+    def form(self, form: Affine, vector: Sequence[Operand] | None = None) -> Operand:
         """Returns a form over the registers; `one` is 1, which is checked."""
         vector = self.stream if vector is None else vector
         terms = [
@@ -168,7 +168,7 @@ class HeadCode:
     def _ranges(self) -> None:
         """Decides which preference this is, and what every key that differs stays below."""
         lookup, code = self.lookup, self.code
-        self.wish: Value | None = None
+        self.wish: Operand | None = None
         self.chain = False
         self.key = ZERO
         self.curve = Fraction(lookup.prefer.curve) if lookup.prefer else Fraction(0)
@@ -207,7 +207,7 @@ class HeadCode:
 
     # At each position
 
-    def check(self, checked: set[object], ends: dict[Row, tuple[Value, Value]]) -> None:
+    def check(self, checked: set[object], ends: dict[Row, tuple[Operand, Operand]]) -> None:
         """Checks what the lookup rests on; once for all heads of a block. ends: of rows of keys, the extremes so far."""
         code, quantum = self.code, constant(Fraction(2) ** self.code.quantum)
         about = code.about
@@ -246,7 +246,7 @@ class HeadCode:
             checked.add(what)
             how()
 
-    def _saturate_late(self, ends: dict[Row, tuple[Value, Value]]) -> None:
+    def _saturate_late(self, ends: dict[Row, tuple[Operand, Operand]]) -> None:
         """Checks that no step of a score saturates but the last one, against any key so far."""
         code, products = self.code, []
         for row, key, query in zip(self.rows.key, *self.sides, strict=True):
@@ -255,7 +255,7 @@ class HeadCode:
             products.append((ends[row], query))
         code.saturate_late(products, self._ends())
 
-    def _ends(self) -> tuple[Value, Value]:
+    def _ends(self) -> tuple[Operand, Operand]:
         """Returns what every exact score lies between."""
         code, slack, lookup = self.code, constant(self.slack), self.lookup
         penalty = ZERO if lookup.penalty is None else self.form(lookup.penalty)
@@ -270,7 +270,7 @@ class HeadCode:
         most = self._score(constant(self.highest + self.slack))
         return code.total(least), most if penalty.least >= 0 else code.add(most, penalty, -1)
 
-    def _extremes(self, key: Value) -> tuple[Value, Value]:
+    def _extremes(self, key: Operand) -> tuple[Operand, Operand]:
         """Returns the least and the largest that a key's coordinate has been."""
         code, ends = self.code, []
         for way in ("sle", "sge"):
@@ -300,8 +300,8 @@ class HeadCode:
         self.values = [round_row(code, row, self.stream) for row in self.rows.value]
         self.value_fields = [self._keep(value) for value in self.values]
         self.side_fields = [self._keep(key) for key in self.sides[0]] if self.inexact else []
-        grown = [Value("", v.low * self.length, v.high * self.length, v.exponent) for v in self.values]
-        self.sums = [Value("", min(0, v.low), max(0, v.high), v.exponent) for v in grown]
+        grown = [Operand("", v.low * self.length, v.high * self.length, v.exponent) for v in self.values]
+        self.sums = [Operand("", min(0, v.low), max(0, v.high), v.exponent) for v in grown]
         self.alike_for_all = self.wish is None and not self.means
         self.far = not self.keys or not self.alike_for_all or self._is_far()
         order = (self.pull, self.curve) if self.alike_for_all else ()
@@ -388,7 +388,7 @@ class HeadCode:
             code.put(code.plus("%cells", 16), code.choose(new, taken, code.plus(there, -1)))
             code.put(code.plus("%cells", 24), code.choose(new, code.plus(taken, 1), taken))
 
-    def _keep(self, value: Value) -> int:
+    def _keep(self, value: Operand) -> int:
         """Returns the field that holds the number; what is held already is not held twice."""
         field = self.layout.known.get(value)
         if field is None:
@@ -414,7 +414,7 @@ class HeadCode:
         """Returns the record of a position, counted from 1; that of 0 is nobody's."""
         return self.code.element("%records", self.code.plus(number, -1), STRIDE)
 
-    def _slot(self, keys: Sequence[Value]) -> str:
+    def _slot(self, keys: Sequence[Operand]) -> str:
         """Returns the address of the slot that the group of these keys has, or would have."""
         code = self.code
         if not keys:
@@ -476,14 +476,14 @@ class HeadCode:
             address = code.plus(run, into)
             code.store(address, self._as(code.add(code.load(address, total), value), total))
 
-    def _summands(self) -> list[tuple[Value, int, Value, int]]:
+    def _summands(self) -> list[tuple[Operand, int, Operand, int]]:
         lists = ((head.values, head.value_fields, head.sums, head.sum_fields) for head in self.members)
         return [summand for four in lists for summand in zip(*four, strict=True)]
 
-    def _as(self, value: Value, like: Value) -> Value:
+    def _as(self, value: Operand, like: Operand) -> Operand:
         """Returns the number in the bits of another that holds it."""
-        held = self.code.at(value, like.exponent)
-        return Value(self.code.extend(held, like.width), like.low, like.high, like.exponent)
+        held = self.code.lower_exponent(value, like.exponent)
+        return Operand(self.code.extend(held, like.width), like.low, like.high, like.exponent)
 
     def _run(self, number: str) -> str:
         """Returns where the others of a run are counted, and its sums; of number 0, none."""
@@ -511,12 +511,12 @@ class HeadCode:
 
     # Queries
 
-    def read(self) -> list[Value]:
+    def read(self) -> list[Operand]:
         """Returns what the head reads."""
         code, lookup = self.code, self.lookup
         winner = code.variable()
         queries = [
-            code.in_word(code.at(code.on_grid(self.form(query), key.exponent), key.exponent))
+            code.in_word(code.lower_exponent(code.on_grid(self.form(query), key.exponent), key.exponent))
             for (_, query), key in zip(lookup.equal, self.keys, strict=True)
         ]
         choice, chosen = code.label(), code.label()
@@ -552,7 +552,7 @@ class HeadCode:
         node = self._record(code.op(f"load i64, ptr {winner}"))
         return self._hold(node, there, code.test("ne", there, 0))
 
-    def _level(self, node: str) -> Value:
+    def _level(self, node: str) -> Operand:
         """Returns the preference for a position."""
         code = self.code
         if self.means:
@@ -569,7 +569,7 @@ class HeadCode:
         penalty = 0 if self.lookup.penalty is None else self.form(self.lookup.penalty).most
         return self.lookup.scale * step >= self.spread + penalty + self.lead.least
 
-    def _preference(self, key: Value) -> Value:
+    def _preference(self, key: Operand) -> Operand:
         """Returns the preference for a key, where all queries prefer alike."""
         code = self.code
         level = code.add(code.scaled(key, self.pull), code.scaled(code.multiply(key, key), self.curve), -1)
@@ -578,7 +578,7 @@ class HeadCode:
         low, high = min(ends) / scale, max(ends) / scale
         return code.bounded(level, int(low // 1), int(-(-high // 1)))
 
-    def _nearest(self, there: str, wish: Value) -> tuple[str, Value]:
+    def _nearest(self, there: str, wish: Operand) -> tuple[str, Operand]:
         """Returns the run nearest to the wish, of a chain that may be empty, and its level. Gives up at a near second."""
         code = self.code
         key_field, like = self.key_field, self.key
@@ -624,7 +624,7 @@ class HeadCode:
             code.guard(code.either(clear, none))
         return best, level
 
-    def _leads_all(self, level: Value) -> None:
+    def _leads_all(self, level: Operand) -> None:
         """Checks the winner's score against the range, and against every key that differs."""
         code, lookup = self.code, self.lookup
         if lookup.equal:
@@ -638,7 +638,7 @@ class HeadCode:
         code.guard(code.compare("sle", score, largest))
         code.guard(code.compare("sge", score, code.add(self.lead, largest, -1)))
 
-    def _score(self, level: Value) -> Value:
+    def _score(self, level: Operand) -> Operand:
         """Returns the exact score of a match of this level."""
         code, terms = self.code, [level]
         for monomial, c in self.alike.items():
@@ -650,7 +650,7 @@ class HeadCode:
             terms.append(code.scaled(code.multiply(self.wish, self.wish), self.curve))
         return code.total(terms)
 
-    def _hold(self, node: str, there: str, is_there: str) -> list[Value]:
+    def _hold(self, node: str, there: str, is_there: str) -> list[Operand]:
         """Returns what the winners hold, on average where there are several."""
         code = self.code
         run = self._run(code.cell(code.plus(node, self.run_field)))
@@ -663,16 +663,16 @@ class HeadCode:
             code.load(code.plus(node, field), value)
             for field, value in zip(self.value_fields, self.values, strict=True)
         ]
-        results = [Value("", min(0, v.low), max(0, v.high), v.exponent) for v in alone]
+        results = [Operand("", min(0, v.low), max(0, v.high), v.exponent) for v in alone]
         if self.always:
-            results = [code.at(value, code.quantum) for value in alone]
-            results = [Value("", min(0, v.low), max(0, v.high), v.exponent) for v in results]
+            results = [code.lower_exponent(value, code.quantum) for value in alone]
+            results = [Operand("", min(0, v.low), max(0, v.high), v.exponent) for v in results]
         slots = [code.variable(result.type) for result in results]
         single, several, end = (code.label() for _ in range(3))
         code.branch(code.test("eq", others, 0), single, several)
         code.enter(single)
         for value, result, slot in zip(alone, results, slots, strict=True):
-            same = code.at(value, result.exponent)
+            same = code.lower_exponent(value, result.exponent)
             code.say(f"store {result.type} {code.extend(same, result.width)}, ptr {slot}")
         code.say(f"br label %{end}")
         code.enter(several)
@@ -688,33 +688,33 @@ class HeadCode:
             if not code.fused and not self._adds_exactly(self.values[i]):
                 code.guard(code.compare("eq", total, ZERO) if self.values[i].low >= 0 else "false")
             mean = code.round(code.multiply(share, total))
-            mean = code.at(code.on_grid(mean, result.exponent), result.exponent)
+            mean = code.lower_exponent(code.on_grid(mean, result.exponent), result.exponent)
             for how, bound in (("sge", result.low), ("sle", result.high)):
-                code.guard(code.compare(how, mean, Value(str(bound), bound, bound, result.exponent)))
+                code.guard(code.compare(how, mean, Operand(str(bound), bound, bound, result.exponent)))
             code.say(f"store {result.type} {code.extend(mean, result.width)}, ptr {slot}")
         code.say(f"br label %{end}")
         code.enter(end)
         return [
-            Value(code.op(f"load {r.type}, ptr {slot}"), r.low, r.high, r.exponent)
+            Operand(code.op(f"load {r.type}, ptr {slot}"), r.low, r.high, r.exponent)
             for r, slot in zip(results, slots, strict=True)
         ]
 
-    def _adds_exactly(self, value: Value) -> bool:
+    def _adds_exactly(self, value: Operand) -> bool:
         """Returns whether a share of each such value, and each sum of these, is an element: m·ROUND(1/m) is 2 at most."""
         return value.exponent >= 0 and self.code.holds(range_of_product(value, constant(2)))
 
-    def _sum(self, group: str, i: int) -> Value:
+    def _sum(self, group: str, i: int) -> Operand:
         code = self.code
         run = code.cell(code.plus(group, self.run_field))
         several = code.test("ne", run, 0)
         total = code.load(code.plus(self._run(run), self.sum_fields[i]), self.sums[i])
         return code.select(several, total, code.load(code.plus(group, self.value_fields[i]), self.values[i]))
 
-    def _share(self, winners: str) -> Value:
+    def _share(self, winners: str) -> Operand:
         """Returns ROUND(1/m): by long division, digit by digit. Only 1/2^(q + 1) is halfway between two quanta."""
         code, bits = self.code, -self.code.quantum
         digits = bits // DIGIT + 1
-        width = Value("", 0, 1 << bits, 0).width
+        width = Operand("", 0, 1 << bits, 0).width
         quotient, rest = "0", "0"
         one = 1 << bits
         for i in reversed(range(digits)):
@@ -725,9 +725,9 @@ class HeadCode:
             quotient = code.op(f"or i{width} {code.op(f'shl i{width} {quotient}, {DIGIT}')}, {wide}")
         up = code.test("ugt", code.op(f"shl i64 {rest}, 1"), winners)
         name = code.op(f"add i{width} {quotient}, {code.op(f'zext i1 {up} to i{width}')}")
-        return Value(name, 0, one, code.quantum)
+        return Operand(name, 0, one, code.quantum)
 
-    def rehash(self, code: Code) -> None:
+    def rehash(self, code: Body) -> None:
         """Writes the code that puts the groups of an old table, of %slots slots, into the new one."""
         step, move, further, done = (code.label() for _ in range(4))
         index = code.variable()

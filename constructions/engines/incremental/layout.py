@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 
-from constructions.engines.incremental.values import Value
+from constructions.engines.incremental.values import Operand
 
 STRIDE, ENTRY = (
     "STRIDE",
@@ -28,25 +28,25 @@ class Layout:
     cells: int = 32
     reused: bool = False
     hashes: list[int] = field(default_factory=list)
-    known: dict[Value, int] = field(default_factory=dict)
+    known: dict[Operand, int] = field(default_factory=dict)
 
-    def field(self, value: Value) -> int:
+    def field(self, value: Operand) -> int:
         """Returns the offset of a new field that holds such a number."""
         return self.room(value.width // 8)
 
-    def entry_fields(self, sums: Sequence[Value]) -> list[int]:
+    def entry_fields(self, sums: Sequence[Operand]) -> list[int]:
         """Returns the offsets of these numbers in the entry of a run."""
         ends = [*accumulate((value.width // 8 for value in sums), initial=8)]
         self.entry = max(self.entry, ends[-1])
         return ends[:-1]
 
     def room(self, size: int) -> int:
-        """Returns the offset of so many new bytes of a record."""
+        """Adds bytes to a record, and returns their offset."""
         self.stride += size
         return self.stride - size
 
     def cell(self, size: int = 8) -> int:
-        """Returns the offset of so many new bytes among the cells."""
+        """Adds bytes to the cells, and returns their offset."""
         self.cells += size
         return self.cells - size
 

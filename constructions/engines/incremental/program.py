@@ -10,8 +10,8 @@ import numpy as np
 
 from constructions.engines.incremental.heads import HeadCode, number, round_row, rows_of
 from constructions.engines.incremental.layout import ENTRY, OWN, STRIDE, Layout
-from constructions.engines.incremental.values import ZERO, Code, NotCovered, Value, constant
-from constructions.engines.incremental.words import Part, parts_of
+from constructions.engines.incremental.values import ZERO, Body, NotCovered, Operand, constant
+from constructions.engines.incremental.words import WordColumns, parts_of
 from constructions.engines.weights import Weights, column_of
 from constructions.rows import Layer, Row
 
@@ -21,18 +21,18 @@ MOST_PARTS = 64
 STATE, WORD_STATE = (1 << 31) - 1, (1 << 62) - 1
 
 
-class Program(NamedTuple):
+class MachineCode(NamedTuple):
     """text: in LLVM's language. layout: of what is kept of a position and beside. tables: arrays that the code reads."""
 
     text: str
     layout: Layout
     tables: Sequence[Array]
-    kept: Sequence[Sequence[tuple[int, Value]]]
+    kept: Sequence[Sequence[tuple[int, Operand]]]
     reasons: Sequence[str]
     heads: int
 
 
-class Compiler:
+class Assembler:
     """Writes the code of one model for texts of fewer than 2^bits tokens.
 
     keep: of which sublayers the registers are kept at each position.
@@ -40,14 +40,14 @@ class Compiler:
 
     def __init__(self, weights: Weights, bits: int, keep: frozenset[int]) -> None:
         self.weights, self.model = weights, weights.model
-        self.code = Code(weights.arithmetic)
+        self.code = Body(weights.arithmetic)
         self.layout = Layout()
         self.tables: list[Array] = []
         self.length = 1 << bits
         self.keep = keep
         self.hashed: list[HeadCode] = []
         self.heads = 0
-        self.kept: list[list[tuple[int, Value]]] = []
+        self.kept: list[list[tuple[int, Operand]]] = []
 
     # Arguments: addresses of records, tokens, cells, stops, then of tables
 
@@ -56,7 +56,7 @@ class Compiler:
         self.tables.append(np.ascontiguousarray(array))
         return f"%t{len(self.tables) - 1}"
 
-    def compile(self) -> Program:
+    def compile(self) -> MachineCode:
         """Returns the program. Raises NotCovered."""
         code, width = self.code, self.model.width
         if self.model.said is None or len(self.model.said.registers) != width:
@@ -68,7 +68,7 @@ class Compiler:
         code.say(f"%own = load i64, ptr {code.pointer(code.plus('%cells', 16))}")
         record = code.element("%records", OWN, STRIDE)
         self.layout.reused = not self.keep and sum(len(block.heads) for block in self.model.blocks) == 1
-        position = Value(code.plus("%p", 1), 1, self.length - 1, 0)
+        position = Operand(code.plus("%p", 1), 1, self.length - 1, 0)
         stream = self._embed(code.cell(code.element("%tokens", "%p", 4), "i32"), position)
         self._keep(record, 0, stream)
         for place, (block, heads) in enumerate(zip(self.weights.blocks, self.model.said.heads, strict=True), start=1):
@@ -81,7 +81,7 @@ class Compiler:
                 HeadCode(code, self.layout, names, head, rows, record, stream, self.length, position)
                 for head, rows in zip(heads, block.heads, strict=True)
             ]
-            checked, ends = set[object](), dict[Row, tuple[Value, Value]]()
+            checked, ends = set[object](), dict[Row, tuple[Operand, Operand]]()
             sharing: dict[object, list[HeadCode]] = {}
             for head_code in codes:
                 code.about = f"block {place}, head {head_code.head.name}"
@@ -93,7 +93,7 @@ class Compiler:
                     head_code.share(leader)
                 self.hashed += [leader] if leader.keys else []
             self.heads += len(sharing)
-            outputs = list[Value]()
+            outputs = list[Operand]()
             for head_code in codes:
                 code.about = f"block {place}, head {head_code.head.name}"
                 outputs += head_code.read()
@@ -125,13 +125,13 @@ class Compiler:
             code.say(f"ret i64 {-1 - i}")
         functions = [self._function("feed", code, "i64 %begin, i64 %end")]
         for i, head_code in enumerate(self.hashed):
-            moving = Code(self.weights.arithmetic)
+            moving = Body(self.weights.arithmetic)
             head_code.rehash(moving)
             functions.append(self._function(f"rehash{i}", moving, "i64 %old, i64 %slots"))
         text = "\n".join(functions).replace(STRIDE, str(self.layout.stride)).replace(ENTRY, str(self.layout.entry))
-        return Program(text, self.layout, self.tables, self.kept, code.reasons, self.heads)
+        return MachineCode(text, self.layout, self.tables, self.kept, code.reasons, self.heads)
 
-    def _function(self, name: str, code: Code, parameters: str) -> str:
+    def _function(self, name: str, code: Body, parameters: str) -> str:
         arguments = ["%records", "%tokens", "%cells", "%stops", "%runs", *(f"%t{i}" for i in range(len(self.tables)))]
         head = [f"define i64 @{name}(ptr %given, {parameters}) {{", "entry:", *code.variables]
         for i, argument in enumerate(arguments):
@@ -140,16 +140,16 @@ class Compiler:
 
     # Sublayers
 
-    def _embed(self, token: str, position: Value) -> list[Value]:
+    def _embed(self, token: str, position: Operand) -> list[Operand]:
         code, stream = self.code, [ZERO] * self.model.width
         used, quanta, places = self.weights.embedding
         for i, register in enumerate(used):
             zeros, column = column_of(quanta, places[:, i])
-            like = Value("", int(column.min()), int(column.max()), code.quantum + zeros)
+            like = Operand("", int(column.min()), int(column.max()), code.quantum + zeros)
             if like.width > 64:
                 raise NotCovered("words with numbers of more than one word")
             if like.low == like.high:
-                stream[register] = Value(str(like.low), like.low, like.high, like.exponent)
+                stream[register] = Operand(str(like.low), like.low, like.high, like.exponent)
                 continue
             base = self.table(column.astype(np.int64, copy=False))
             stream[register] = code.load(code.element(base, token, 8), like)
@@ -159,22 +159,24 @@ class Compiler:
             stream[register] = self._saturate(code.add(stream[register], offset))
         return stream
 
-    def _saturate(self, value: Value) -> Value:
+    def _saturate(self, value: Operand) -> Operand:
         """Returns the number rounded; the largest element if it is beyond, which is on a grid of its own. Positions may be."""
         return self.code.round(
-            self.code.at(value, min(value.exponent, self.code.quantum)) if not self.code.holds(value) else value
+            self.code.lower_exponent(value, min(value.exponent, self.code.quantum))
+            if not self.code.holds(value)
+            else value
         )
 
-    def _know(self, stream: list[Value], names: Sequence[str]) -> None:
+    def _know(self, stream: list[Operand], names: Sequence[str]) -> None:
         """Checks that `one` is 1 and that `first` marks position 1, so that what follows knows it."""
         here = self.code.op(f"zext i1 {self.code.test('eq', '%p', 0)} to i64")
-        for name, value in (("one", constant(1)), ("first", Value(here, 0, 1, 0))):
+        for name, value in (("one", constant(1)), ("first", Operand(here, 0, 1, 0))):
             if name in names:
                 i = names.index(name)
                 self.code.guard(self.code.compare("eq", stream[i], value))
                 stream[i] = value
 
-    def _recur(self, block: Layer, stream: list[Value]) -> None:
+    def _recur(self, block: Layer, stream: list[Operand]) -> None:
         if block.recurrence is None:
             return
         code, width = self.code, self.model.width
@@ -186,23 +188,23 @@ class Compiler:
         scale = Fraction(2) ** step
         sums = self.length * max((int(max(-feed.least, feed.most) / scale) for feed in feeds), default=0)
         most = max(STATE, code.largest >> step - code.quantum if grows else min(sums, WORD_STATE))
-        held = Value("", -most, most, step)  # where a state is beyond that, the run is given up
+        held = Operand("", -most, most, step)  # where a state is beyond that, the run is given up
         cells = {i: self.layout.cell(held.width // 8) for i, _, _ in block.recurrence.states()}
         vector = [code.load(code.plus("%cells", cells[i]), held) if i in cells else ZERO for i in range(width)] + stream
         after = {i: round_row(code, row, vector) for i, row in block.recurrence.end_to_end(width)}
         for i, state in after.items():
-            code.guard(code.compare("sge", state, Value(str(-most), -most, -most, step)))
-            code.guard(code.compare("sle", state, Value(str(most), most, most, step)))
-            state = code.bounded(code.at(state, step), -most, most)
-            wide = Value(code.extend(state, held.width), held.low, held.high, step)
+            code.guard(code.compare("sge", state, Operand(str(-most), -most, -most, step)))
+            code.guard(code.compare("sle", state, Operand(str(most), most, most, step)))
+            state = code.bounded(code.lower_exponent(state, step), -most, most)
+            wide = Operand(code.extend(state, held.width), held.low, held.high, step)
             code.store(code.plus("%cells", cells[i]), wide)
             stream[i] = code.round(code.add(stream[i], state))
 
-    def _feed_forward(self, block: Layer, stream: list[Value]) -> None:
-        code, hidden = self.code, list[Value]()
-        known: dict[tuple[Row, int], Value] = {}
+    def _feed_forward(self, block: Layer, stream: list[Operand]) -> None:
+        code, hidden = self.code, list[Operand]()
+        known: dict[tuple[Row, int], Operand] = {}
 
-        def row(entries: Row, bias: Any) -> Value:
+        def row(entries: Row, bias: Any) -> Operand:
             key = (entries, bias.quanta)
             if key not in known:
                 known[key] = round_row(code, entries, stream, bias.quanta)
@@ -215,7 +217,7 @@ class Compiler:
         for i, change in changes:
             stream[i] = code.round(code.add(stream[i], change))
 
-    def _keep(self, record: str, sublayer: int, stream: Sequence[Value]) -> None:
+    def _keep(self, record: str, sublayer: int, stream: Sequence[Operand]) -> None:
         if sublayer not in self.keep:
             return
         kept = []
@@ -229,7 +231,7 @@ class Compiler:
 
     # Output head
 
-    def _argmax(self, stream: list[Value]) -> str:
+    def _argmax(self, stream: list[Operand]) -> str:
         code = self.code
         parts = parts_of(self.weights)
         if len(parts) > MOST_PARTS:
@@ -244,7 +246,7 @@ class Compiler:
             most, token = code.select(better, logit, most), code.choose(better, other, token)
         return token
 
-    def _peak(self, part: Part, stream: Sequence[Value]) -> tuple[Value, str]:
+    def _peak(self, part: WordColumns, stream: Sequence[Operand]) -> tuple[Operand, str]:
         """Returns the largest rounded logit of a part, and the first token that has it."""
         code = self.code
         if len(part.tokens) == 1:
@@ -253,20 +255,20 @@ class Compiler:
         last = len(part.tokens) - 1
         columns = []
         for register, zeros, mantissas in part.columns:
-            like = Value("", int(mantissas.min()), int(mantissas.max()), code.quantum + zeros)
+            like = Operand("", int(mantissas.min()), int(mantissas.max()), code.quantum + zeros)
             columns.append((stream[register], self.table(mantissas), like))
         tokens = self.table(np.array(part.tokens, np.int64))
         if not code.fused:
             ends = {i: (constant(number(weight, code)),) * 2 for i, weight in part.alike}
             for (register, _, _), (_, _, like) in zip(part.columns, columns, strict=True):
                 lowest, highest = (constant(end * Fraction(2) ** like.exponent) for end in (like.low, like.high))
-                ends[register] = code.at(lowest, like.exponent), code.at(highest, like.exponent)
+                ends[register] = code.lower_exponent(lowest, like.exponent), code.lower_exponent(highest, like.exponent)
             if any(lowest.exponent + stream[i].exponent < code.quantum for i, (lowest, _) in ends.items()):
                 raise NotCovered("logits whose products are rounded")
             code.about = "steps of a logit"
             code.saturate_late([(ends[i], stream[i]) for i in sorted(ends)])
 
-        def logit(index: str) -> Value:
+        def logit(index: str) -> Operand:
             terms = [
                 code.multiply(factor, code.load(code.element(base, index, 8), like)) for factor, base, like in columns
             ]

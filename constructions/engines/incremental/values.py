@@ -22,7 +22,7 @@ class NotCovered(Exception):
 
 
 @dataclass(frozen=True)
-class Value:
+class Operand:
     """mantissa · 2^exponent with low ≤ mantissa ≤ high. name: of the mantissa in the text, or the mantissa itself."""
 
     name: str
@@ -51,25 +51,25 @@ class Value:
         return self.high * Fraction(2) ** self.exponent
 
 
-def constant(number: Fraction | int) -> Value:
+def constant(number: Fraction | int) -> Operand:
     """Returns a number that is known. Raises NotCovered for one that is no dyadic rational."""
     mantissa, denominator = Fraction(number).as_integer_ratio()
     if denominator & (denominator - 1):
         raise NotCovered(f"the number {number}")
     zeros = (mantissa & -mantissa).bit_length() - 1 if mantissa else 0
-    return Value(str(mantissa >> zeros), mantissa >> zeros, mantissa >> zeros, zeros + 1 - denominator.bit_length())
+    return Operand(str(mantissa >> zeros), mantissa >> zeros, mantissa >> zeros, zeros + 1 - denominator.bit_length())
 
 
 ZERO = constant(0)
 
 
-def range_of_product(a: Value, b: Value) -> Value:
+def range_of_product(a: Operand, b: Operand) -> Operand:
     """Returns the range that a·b has; of a number by itself, a square's."""
     ends = [x * y for x in (a.low, a.high) for y in (b.low, b.high)]
-    return Value("", 0 if a is b and a.low < 0 < a.high else min(ends), max(ends), a.exponent + b.exponent)
+    return Operand("", 0 if a is b and a.low < 0 < a.high else min(ends), max(ends), a.exponent + b.exponent)
 
 
-class Code:
+class Body:
     """The text of one function, and what may be said in it."""
 
     def __init__(self, arithmetic: Arithmetic) -> None:
@@ -139,13 +139,13 @@ class Code:
 
     # Memory
 
-    def load(self, address: str, like: Value) -> Value:
+    def load(self, address: str, like: Operand) -> Operand:
         """Reads a number of known range."""
-        return Value(
+        return Operand(
             self.op(f"load {like.type}, ptr {self.pointer(address)}, align 8"), like.low, like.high, like.exponent
         )
 
-    def store(self, address: str, value: Value) -> None:
+    def store(self, address: str, value: Operand) -> None:
         """Writes a number."""
         self.say(f"store {value.type} {value.name}, ptr {self.pointer(address)}, align 8")
 
@@ -188,29 +188,29 @@ class Code:
 
     # Numbers
 
-    def extend(self, value: Value, width: int) -> str:
-        """Returns the mantissa in so many bits, which hold it."""
+    def extend(self, value: Operand, width: int) -> str:
+        """Returns the mantissa as an integer of this many bits, which hold it."""
         if width == value.width or value.low == value.high:
             return value.name
         return self.op(f"{'sext' if width > value.width else 'trunc'} {value.type} {value.name} to i{width}")
 
-    def at(self, value: Value, exponent: int) -> Value:
-        """Returns the same number with a smaller exponent."""
+    def lower_exponent(self, value: Operand, exponent: int) -> Operand:
+        """Returns the number written with a smaller exponent."""
         shift = value.exponent - exponent
         if shift == 0:
             return value
         low, high = value.low << shift, value.high << shift
         if value.low == value.high:
-            return Value(str(low), low, high, exponent)
-        result = Value("", low, high, exponent)
+            return Operand(str(low), low, high, exponent)
+        result = Operand("", low, high, exponent)
         name = self.op(f"shl {result.type} {self.extend(value, result.width)}, {shift}")
-        return Value(name, low, high, exponent)
+        return Operand(name, low, high, exponent)
 
-    def _two(self, a: Value, b: Value) -> tuple[Value, Value]:
+    def _two(self, a: Operand, b: Operand) -> tuple[Operand, Operand]:
         exponent = min(a.exponent, b.exponent)
-        return self.at(a, exponent), self.at(b, exponent)
+        return self.lower_exponent(a, exponent), self.lower_exponent(b, exponent)
 
-    def add(self, a: Value, b: Value, sign: int = 1) -> Value:
+    def add(self, a: Operand, b: Operand, sign: int = 1) -> Operand:
         """Returns a + b, or a − b."""
         if b.low == b.high == 0:
             return a
@@ -218,43 +218,43 @@ class Code:
             return b
         a, b = self._two(a, b)
         low, high = (a.low + b.low, a.high + b.high) if sign == 1 else (a.low - b.high, a.high - b.low)
-        result = Value("", low, high, a.exponent)
+        result = Operand("", low, high, a.exponent)
         if low == high:
-            return Value(str(low), low, high, a.exponent)
+            return Operand(str(low), low, high, a.exponent)
         width = max(result.width, a.width, b.width)
         wide = self.op(f"{'add' if sign == 1 else 'sub'} i{width} {self.extend(a, width)}, {self.extend(b, width)}")
-        return Value(self.cut(wide, width, result.width), low, high, a.exponent)
+        return Operand(self.cut(wide, width, result.width), low, high, a.exponent)
 
     def cut(self, name: str, width: int, to: int) -> str:
         """Returns an integer in fewer bits that hold it."""
         return name if width == to else self.op(f"trunc i{width} {name} to i{to}")
 
-    def multiply(self, a: Value, b: Value) -> Value:
+    def multiply(self, a: Operand, b: Operand) -> Operand:
         """Returns a·b."""
         for one, other in ((a, b), (b, a)):
             if one.low == one.high == 1:
-                return Value(other.name, other.low, other.high, a.exponent + b.exponent)
+                return Operand(other.name, other.low, other.high, a.exponent + b.exponent)
             if one.low == one.high == 0:
                 return ZERO
         result = range_of_product(a, b)
         if result.low == result.high:
-            return Value(str(result.low), result.low, result.high, result.exponent)
+            return Operand(str(result.low), result.low, result.high, result.exponent)
         width = max(result.width, a.width, b.width)
         wide = self.op(f"mul i{width} {self.extend(a, width)}, {self.extend(b, width)}")
-        return Value(self.cut(wide, width, result.width), result.low, result.high, result.exponent)
+        return Operand(self.cut(wide, width, result.width), result.low, result.high, result.exponent)
 
-    def scaled(self, value: Value, factor: Fraction | int) -> Value:
+    def scaled(self, value: Operand, factor: Fraction | int) -> Operand:
         """Returns the number times one that is known."""
         return self.multiply(value, constant(factor))
 
-    def total(self, terms: Sequence[Value]) -> Value:
+    def total(self, terms: Sequence[Operand]) -> Operand:
         """Returns the sum."""
         result = ZERO
         for term in sorted(terms, key=lambda term: -term.exponent):
             result = self.add(result, term)
         return result
 
-    def compare(self, how: str, a: Value, b: Value) -> str:
+    def compare(self, how: str, a: Operand, b: Operand) -> str:
         """Returns whether a `how` b, one of sge, sle, eq; "true" where the ranges say so."""
         if (how == "sge" and a.least >= b.most) or (how == "sle" and a.most <= b.least):
             return "true"
@@ -265,24 +265,24 @@ class Code:
         width = max(a.width, b.width)
         return self.op(f"icmp {how} i{width} {self.extend(a, width)}, {self.extend(b, width)}")
 
-    def select(self, condition: str, a: Value, b: Value) -> Value:
+    def select(self, condition: str, a: Operand, b: Operand) -> Operand:
         """Returns a if the condition holds, else b."""
         if condition == "true":
             return a
         a, b = self._two(a, b)
-        result = Value("", min(a.low, b.low), max(a.high, b.high), a.exponent)
+        result = Operand("", min(a.low, b.low), max(a.high, b.high), a.exponent)
         left, right = self.extend(a, result.width), self.extend(b, result.width)
         name = self.op(f"select i1 {condition}, {result.type} {left}, {result.type} {right}")
-        return Value(name, result.low, result.high, result.exponent)
+        return Operand(name, result.low, result.high, result.exponent)
 
-    def bounded(self, value: Value, low: int, high: int) -> Value:
+    def bounded(self, value: Operand, low: int, high: int) -> Operand:
         """Returns the number, which lies between these mantissas for a reason that is known, or has been cut to do so."""
-        result = Value("", max(value.low, low), min(value.high, high), value.exponent)
+        result = Operand("", max(value.low, low), min(value.high, high), value.exponent)
         if result.low == result.high:
-            return Value(str(result.low), result.low, result.high, result.exponent)
-        return Value(self.extend(value, result.width), result.low, result.high, result.exponent)
+            return Operand(str(result.low), result.low, result.high, result.exponent)
+        return Operand(self.extend(value, result.width), result.low, result.high, result.exponent)
 
-    def positive(self, value: Value) -> Value:
+    def positive(self, value: Operand) -> Operand:
         """Returns max(0, value)."""
         if value.low >= 0:
             return value
@@ -290,24 +290,24 @@ class Code:
             return ZERO
         above = self.op(f"icmp sgt {value.type} {value.name}, 0")
         name = self.op(f"select i1 {above}, {value.type} {value.name}, {value.type} 0")
-        return self.bounded(Value(name, value.low, value.high, value.exponent), 0, value.high)
+        return self.bounded(Operand(name, value.low, value.high, value.exponent), 0, value.high)
 
-    def holds(self, value: Value) -> bool:
+    def holds(self, value: Operand) -> bool:
         """Returns whether the ranges show that the number is an element of the format."""
         most = self.largest * Fraction(2) ** self.quantum
         return value.exponent >= self.quantum and -most <= value.least and value.most <= most
 
-    def within(self, value: Value) -> None:
+    def within(self, value: Operand) -> None:
         """Gives the run up unless the number lies in the format's range."""
         self.guard(self.is_below(value))
         self.guard(self.is_below(self.scaled(value, -1)))
 
-    def is_below(self, value: Value) -> str:
+    def is_below(self, value: Operand) -> str:
         """Returns whether the number is at most the largest element."""
         return self.compare("sle", value, constant(self.largest * Fraction(2) ** self.quantum))
 
     def saturate_late(
-        self, products: Sequence[tuple[tuple[Value, Value], Value]], ends: tuple[Value, Value] | None = None
+        self, products: Sequence[tuple[tuple[Operand, Operand], Operand]], ends: tuple[Operand, Operand] | None = None
     ) -> None:
         """Gives the run up unless each product, and each sum of the first of them but the last, lies in the range.
 
@@ -331,7 +331,7 @@ class Code:
                 if "true" not in (shown := [self.is_below(bound) for bound in bounds]):
                     self.guard(reduce(self.either, shown))
 
-    def round(self, value: Value) -> Value:
+    def round(self, value: Operand) -> Operand:
         """Returns the element of the format that the number is rounded to.
 
         The run is given up where a number saturates that else would need no rounding.
@@ -354,13 +354,13 @@ class Code:
             beyond = self.op(f"icmp {how} {type_} {name}, {end}")
             name = self.op(f"select i1 {beyond}, {type_} {end}, {type_} {name}")
         low, high = (max(-self.largest, min(self.largest, end)) for end in (value.low, value.high))
-        return self.bounded(Value(name, value.low, value.high, value.exponent), low, high)
+        return self.bounded(Operand(name, value.low, value.high, value.exponent), low, high)
 
-    def _shift(self, value: Value, shift: int) -> Value:
-        result = Value("", value.low >> shift, (value.high >> shift) + 1, self.quantum)
+    def _shift(self, value: Operand, shift: int) -> Operand:
+        result = Operand("", value.low >> shift, (value.high >> shift) + 1, self.quantum)
         if value.low == value.high == 0:
             return ZERO
-        room = Value("", value.low - (1 << shift), value.high + (1 << shift), 0)
+        room = Operand("", value.low - (1 << shift), value.high + (1 << shift), 0)
         type_, name = room.type, self.extend(value, room.width)
         if value.low == value.high:
             name = self.op(f"add {type_} 0, {name}")
@@ -375,9 +375,9 @@ class Code:
                 step = self.op(f"and {type_} {sign}, {(1 << shift) - 1}")
             name = self.op(f"add {type_} {name}, {step}")
         name = self.op(f"ashr {type_} {name}, {shift}")
-        return Value(self.cut(name, room.width, result.width), result.low, result.high, result.exponent)
+        return Operand(self.cut(name, room.width, result.width), result.low, result.high, result.exponent)
 
-    def on_grid(self, value: Value, exponent: int) -> Value:
+    def on_grid(self, value: Operand, exponent: int) -> Operand:
         """Returns the number with a larger exponent, a multiple of whose power of two it must be, or the run is given up."""
         shift = exponent - value.exponent
         if shift <= 0:
@@ -385,16 +385,16 @@ class Code:
         if value.low == value.high:
             if value.low % (1 << shift):
                 raise NotCovered("a constant between two steps")
-            return Value(str(value.low >> shift), value.low >> shift, value.low >> shift, exponent)
-        room = Value("", min(value.low, -(1 << shift)), max(value.high, 1 << shift), 0)
+            return Operand(str(value.low >> shift), value.low >> shift, value.low >> shift, exponent)
+        room = Operand("", min(value.low, -(1 << shift)), max(value.high, 1 << shift), 0)
         name = self.extend(value, room.width)
         low_bits = self.op(f"and {room.type} {name}, {(1 << shift) - 1}")
         self.guard(self.op(f"icmp eq {room.type} {low_bits}, 0"))
-        result = Value("", -(-value.low >> shift), value.high >> shift, exponent)
+        result = Operand("", -(-value.low >> shift), value.high >> shift, exponent)
         name = self.op(f"ashr {room.type} {name}, {shift}")
-        return Value(self.cut(name, room.width, result.width), result.low, result.high, exponent)
+        return Operand(self.cut(name, room.width, result.width), result.low, result.high, exponent)
 
-    def in_word(self, value: Value) -> Value:
+    def in_word(self, value: Operand) -> Operand:
         """Returns the number in one word, where it must fit, or the run is given up."""
         most = (1 << 62) - 1
         if value.width == WORD:

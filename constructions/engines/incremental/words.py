@@ -15,7 +15,7 @@ from constructions.rows import Row
 Array = Any
 
 
-class Part(NamedTuple):
+class WordColumns(NamedTuple):
     """alike: the row that all tokens share. columns: register, zeros and mantissas, of those that differ: a token has the
     mantissa · 2^zeros quanta there.
 
@@ -29,13 +29,13 @@ class Part(NamedTuple):
     turns: int
 
 
-def parts_of(weights: Weights) -> list[Part]:
+def parts_of(weights: Weights) -> list[WordColumns]:
     """Returns the parts. Of tokens with equal rows, only the first is in one. Raises NotCovered for numbers beyond a word."""
     used, quanta, places = weights.output
     return [_part(members, used, quanta, places[members]) for members in find_parts(places, quanta)]
 
 
-def _part(members: Sequence[int], used: Sequence[int], quanta: Sequence[int], places: Array) -> Part:
+def _part(members: Sequence[int], used: Sequence[int], quanta: Sequence[int], places: Array) -> WordColumns:
     varying = np.flatnonzero(np.any(places != places[0], axis=0)).tolist()
     alike = [(used[i], weight_of(quanta[places[0, i]])) for i in range(len(used)) if i not in varying]
     row = tuple((i, weight) for i, weight in alike if weight)
@@ -47,11 +47,11 @@ def _part(members: Sequence[int], used: Sequence[int], quanta: Sequence[int], pl
         columns.append((used[i], zeros, column))
         exact.append(column if np.max(np.abs(column)) >> TURNING_BITS == 0 else column.astype(object))
     if len(varying) < 2:
-        return Part(members, row, columns, 0, 1)  # a line: it rises or falls all along, so an end is the peak
+        return WordColumns(members, row, columns, 0, 1)  # a line: it rises or falls all along, so an end is the peak
     for root in (0, 1):
         r, s = exact[root], exact[1 - root]
         rises, steps = np.diff(r), np.diff(s)
         turns = rises[:-1] * steps[1:] - rises[1:] * steps[:-1]
         if np.all(rises > 0) and (np.all(turns >= 0) or np.all(turns <= 0)):
-            return Part(members, row, columns, 1 - root, 1 if np.all(turns >= 0) else -1)
+            return WordColumns(members, row, columns, 1 - root, 1 if np.all(turns >= 0) else -1)
     raise NotCovered("words along no bend")

@@ -12,8 +12,8 @@ from fractions import Fraction
 
 from constructions.language.bounds import largest_of, least_of
 from constructions.language.passes.comparisons import comparison, share
-from constructions.language.passes.facts import Facts
-from constructions.language.passes.operations import Need, Ramps, Rule, Saying, Share, Signed, show_form
+from constructions.language.passes.facts import TermFacts
+from constructions.language.passes.operations import BoundNeed, OutputRule, Ramps, Saying, Share, Signed, show_form
 from constructions.language.program import NotCompiled
 from constructions.language.terms import (
     ONE,
@@ -38,12 +38,12 @@ Case = tuple[tuple[Term, ...], Say | SayNumber]
 """Conditions, and what is said where all of them hold."""
 
 
-def rules_of(facts: Facts, answer: Answer, pinned: Collection[Atom]) -> tuple[Rule, ...]:
+def rules_of(facts: TermFacts, answer: Answer, pinned: Collection[Atom]) -> tuple[OutputRule, ...]:
     """Returns the rules of an answer. Raises NotCompiled for what cannot be said. pinned: comparisons that have a block."""
     return tuple(_rule(facts, conditions, leaf, pinned) for conditions, leaf in _cases(facts, answer, ()))
 
 
-def _cases(facts: Facts, answer: Answer, conditions: tuple[Term, ...]) -> list[Case]:
+def _cases(facts: TermFacts, answer: Answer, conditions: tuple[Term, ...]) -> list[Case]:
     match answer:
         case If(bit, then, otherwise):
             if not facts.is_bit(bit):
@@ -65,7 +65,9 @@ def _cases(facts: Facts, answer: Answer, conditions: tuple[Term, ...]) -> list[C
     raise NotCompiled(f"the compiler has no rule for {answer}")
 
 
-def _rule(facts: Facts, conditions: tuple[Term, ...], leaf: Say | SayNumber, pinned: Collection[Atom]) -> Rule:
+def _rule(
+    facts: TermFacts, conditions: tuple[Term, ...], leaf: Say | SayNumber, pinned: Collection[Atom]
+) -> OutputRule:
     compared, late = [], dict[Term, Ramps]()
     for bit in conditions:
         (atom,) = bit.atoms if len(bit.atoms) == 1 else (None,)
@@ -76,11 +78,11 @@ def _rule(facts: Facts, conditions: tuple[Term, ...], leaf: Say | SayNumber, pin
                 late[bit] = ramps if bit == as_term(atom) else ramps.negation
     if isinstance(leaf, SayNumber) and facts.has_count(leaf.number):
         late = {}  # a share times what compares shares would be rounded
-    return Rule(conditions, saying_of(facts, leaf), tuple(compared), late)
+    return OutputRule(conditions, saying_of(facts, leaf), tuple(compared), late)
 
 
-def saying_of(facts: Facts, leaf: Say | SayNumber) -> Saying:
-    """Returns the units that say a word or a number, and what they need."""
+def saying_of(facts: TermFacts, leaf: Say | SayNumber) -> Saying:
+    """Returns the units that output a word or a number, and the bounds that they need."""
     if isinstance(leaf, Say):
         return Saying(f"say {leaf.word}", (), (), ((ONE, {leaf.word: 1}),))
     if facts.has_count(leaf.number):
@@ -90,20 +92,20 @@ def saying_of(facts: Facts, leaf: Say | SayNumber) -> Saying:
     return Saying("say the number {}", (said,), (said,), parts, _needs_of_number(facts, said))
 
 
-def _needs_of_number(facts: Facts, said: Term) -> tuple[Need, ...]:
+def _needs_of_number(facts: TermFacts, said: Term) -> tuple[BoundNeed, ...]:
     """Returns what the logits need of a number that may lie outside of the texts' numbers: u has 2·u·said − u² + 1."""
     (low, high), largest = facts.bounds.term(said), facts.bounds.numbers[1]
     needs = []
     if high > largest:
         value = largest_of([2 * largest * high - largest**2 + 1, 2 * high])
-        needs.append(Need("the logits of {}, from above", (said,), value))
+        needs.append(BoundNeed("the logits of {}, from above", (said,), value))
     if low < 0:
         value = largest_of([-2 * largest * low + largest**2 - 1, -2 * low])
-        needs.append(Need("the logits of {}, from below", (said,), value))
+        needs.append(BoundNeed("the logits of {}, from below", (said,), value))
     return tuple(needs)
 
 
-def _saying_of_count(facts: Facts, number: Term) -> Saying:
+def _saying_of_count(facts: TermFacts, number: Term) -> Saying:
     count, b = share_to_say(number)
     low, high = facts.lowest, facts.bounds.numbers[1]
     # As x ≤ 1, the least number has 1 − (w − 1)² or more: with (w − 1)² added, it is above all words.
@@ -111,8 +113,8 @@ def _saying_of_count(facts: Facts, number: Term) -> Saying:
     most = facts.bounds.length  # of 1 + m, and the steps of a share are fine enough for (1 + m)·(2·m + 3)
     x = as_term(count)
     needs = (
-        Need("{}, as a number", (x,), (most * (2 * most + 1) + 1) * Fraction(1, 2) - 1),
-        Need("the logit of {}", (x,), (high + abs(b) + 1) ** 2 + lift),
+        BoundNeed("{}, as a number", (x,), (most * (2 * most + 1) + 1) * Fraction(1, 2) - 1),
+        BoundNeed("the logit of {}", (x,), (high + abs(b) + 1) ** 2 + lift),
     )
     parts: list[tuple[Term, dict[str, Number]]] = [
         (ONE, {NUMBER: 2, squared(NUMBER): 1, IS_NUMBER: 2 * b + lift}),  # the square's 1 takes its −1 back
@@ -133,7 +135,7 @@ def share_to_say(said: Term) -> tuple[Share, Fraction]:
     return share(monomial[0]), 1 - said.constant
 
 
-def signed_of(facts: Facts, answer: Answer, pinned: Collection[Atom]) -> Signed | None:
+def signed_of(facts: TermFacts, answer: Answer, pinned: Collection[Atom]) -> Signed | None:
     """Returns units that say one of two words by a count m and a number r; None for other answers.
 
     The one where m > r has the logit 1 − h − (r + 1)/(1 + m), the other one its negative: the output head compares, as no
@@ -158,7 +160,7 @@ def signed_of(facts: Facts, answer: Answer, pinned: Collection[Atom]) -> Signed 
     bits = facts.length.bit_length()
     most = least_of([facts.bounds.length, max(1, facts.bounds.term(factor)[1])])
     x = as_term(share(count))
-    need = Need("{}, beside 1", (x,), (1 << bits) * most)
+    need = BoundNeed("{}, beside 1", (x,), (1 << bits) * most)
     edge = 1 - Fraction(1) / (2 << bits)
     saying = Saying("({})·{}", (factor, x), (x, factor), ((x, {more: -1, less: 1}),), (need,))
     return Signed(saying, factor, {more: edge, less: -edge})

@@ -12,8 +12,8 @@ from dataclasses import replace
 from fractions import Fraction
 
 from constructions.language.bounds import least_of
-from constructions.language.passes.facts import Facts
-from constructions.language.passes.operations import Corners, Mean, Need, Ramps, Same, Share, TimesShare
+from constructions.language.passes.facts import TermFacts
+from constructions.language.passes.operations import BoundNeed, Corners, Mean, Ramps, Same, Share, TimesShare
 from constructions.language.program import NotCompiled
 from constructions.language.terms import ONE, ZERO, Above, Atom, Count, Equal, Named, Term, as_term, is_integer
 
@@ -25,7 +25,7 @@ FALLING: Corners = ((2, -1), (1, 1))  # added to 1: 1 up to −2, 0 from −1 on
 PLATEAU: Corners = ((2, 1), (1, -1), (-1, -1), (-2, 1))  # 1 from −1 to 1, and 0 from 2 away
 
 
-def comparison(facts: Facts, atom: Equal | Above) -> Ramps | Same:
+def comparison(facts: TermFacts, atom: Equal | Above) -> Ramps | Same:
     """Returns the units that compare, or the term that the comparison is."""
     by_counts = facts.has_count(atom.of) or (facts.attends and facts.has_sum(atom.of))
     if isinstance(atom, Equal):
@@ -37,8 +37,8 @@ def comparison(facts: Facts, atom: Equal | Above) -> Ramps | Same:
     return _above_counts(facts, atom) if by_counts else _compare_with_zero(facts, atom.of)
 
 
-def compare_values(facts: Facts, of: Term, value: Fraction) -> Ramps | Same:
-    """Returns what is 1 where an integer has this value, and 0 elsewhere."""
+def compare_values(facts: TermFacts, of: Term, value: Fraction) -> Ramps | Same:
+    """Returns a form that is 1 where an integer has this value, and 0 elsewhere."""
     facts.require_whole(of, "==")
     low, high = facts.bounds.term(of)
     if not is_integer(value):
@@ -55,7 +55,7 @@ def compare_values(facts: Facts, of: Term, value: Fraction) -> Ramps | Same:
     return hat
 
 
-def _compare_with_zero(facts: Facts, of: Term) -> Ramps | Same:
+def _compare_with_zero(facts: TermFacts, of: Term) -> Ramps | Same:
     facts.require_whole(of, "a comparison")
     low, high = facts.tight.term(of)
     if high <= 0 or low > 0:
@@ -65,7 +65,7 @@ def _compare_with_zero(facts: Facts, of: Term) -> Ramps | Same:
     return Ramps("1[{} > 0]", (of,), of, STEP[: 2 - (high <= 1)], operands=(of,))
 
 
-def _above_counts(facts: Facts, atom: Above) -> Ramps | Same:
+def _above_counts(facts: TermFacts, atom: Above) -> Ramps | Same:
     of = atom.of
     shares = [m for m, _ in of.items if facts.has_count(Term(((m, Fraction(1)),)))]
     if of.constant == 1 and len(shares) == 2 and facts.summand(of) is None:  # m + 1 > m': not m' > m
@@ -73,7 +73,7 @@ def _above_counts(facts: Facts, atom: Above) -> Ramps | Same:
     return compare_counts(facts, atom, of)
 
 
-def compare_counts(facts: Facts, atom: Equal | Above, of: Term) -> Ramps:
+def compare_counts(facts: TermFacts, atom: Equal | Above, of: Term) -> Ramps:
     """Returns units that see whether a sum of counts and numbers is 0, or above 0."""
     is_equal, bits = isinstance(atom, Equal), facts.length.bit_length()
     if (summand := facts.summand(of)) is not None:  # the mean is 0, or 2^−bits away: 1/L, rounded, is not less
@@ -93,7 +93,7 @@ def compare_counts(facts: Facts, atom: Equal | Above, of: Term) -> Ramps:
     )
 
 
-def _compare_shares(facts: Facts, atom: Equal | Above, of: Term) -> Ramps:
+def _compare_shares(facts: TermFacts, atom: Equal | Above, of: Term) -> Ramps:
     """Returns units on a number that is 0 or above 0 where `of` is; the label lacks its end."""
     is_equal, bits = isinstance(atom, Equal), facts.length.bit_length()
     counts = [(m, c) for m, c in of.items if facts.has_count(Term(((m, Fraction(1)),)))]
@@ -103,7 +103,7 @@ def _compare_shares(facts: Facts, atom: Equal | Above, of: Term) -> Ramps:
     if [c for c, _ in signs] == [-1, 1] and rest == ZERO:
         less, more = shares = tuple(as_term(share(m[0])) for _, m in signs)
         # The shares differ by more than 2/slope, or not at all; each is rounded by half a step, and slope steps are 1/2.
-        needs = (Need("the shares {} and {}, compared", shares, (2 << 2 * bits) - 1),)
+        needs = (BoundNeed("the shares {} and {}, compared", shares, (2 << 2 * bits) - 1),)
         corners, slope = HAT if is_equal else STEP, 1 << 2 * bits + 1
         return Ramps("1[{} − {}", shares, less - more, corners, slope, operands=shares, needs=needs)
     if len(signs) != 1 or not facts.is_whole(rest):
@@ -118,7 +118,7 @@ def _compare_shares(facts: Facts, atom: Equal | Above, of: Term) -> Ramps:
     # much that it is enough for f = 1 + m.
     largest = max(1, facts.bounds.term(factor)[1])
     most = least_of([facts.bounds.length, facts.bounds.atom(m[0])[1] + 1, largest])
-    needs = (Need("{}, beside 1", (product,), (2 << bits) * most - 1),)
+    needs = (BoundNeed("{}, beside 1", (product,), (2 << bits) * most - 1),)
     corners = PLATEAU if is_equal else FALLING if sign == 1 else RISING
     return Ramps("1[{}", (product - 1,), product - 1, corners, 1 << bits + 2, operands=(product,), needs=needs)
 

@@ -7,15 +7,15 @@ takes a head, or a shift register (C.20); sums take a recurrence (C.21). Sums an
 from __future__ import annotations
 
 from constructions.language.passes.comparisons import comparison
-from constructions.language.passes.facts import COUNT_ALONE, Facts, asked_position, value_at_start
+from constructions.language.passes.facts import COUNT_ALONE, TermFacts, asked_position, value_at_start
 from constructions.language.passes.operations import (
     Attend,
     Compare,
+    Computation,
     Cycle,
     Factors,
     Mean,
     Multiply,
-    Operation,
     Outside,
     Same,
     Select,
@@ -51,12 +51,12 @@ from constructions.language.terms import (
 from constructions.language.values import START
 
 
-def remove_doubles(facts: Facts, atoms: Monomial) -> Monomial:
+def remove_doubles(facts: TermFacts, atoms: Monomial) -> Monomial:
     """Returns a product without second factors that are the same bit: their product is that bit."""
     return tuple(a for i, a in enumerate(atoms) if not (a in atoms[:i] and facts.is_condition(a)))
 
 
-def expand(facts: Facts, atoms: Monomial) -> Operation | Same:
+def expand(facts: TermFacts, atoms: Monomial) -> Computation | Same:
     """Returns what computes a product that has no doubles. Raises NotCompiled for what the architecture cannot do."""
     match atoms:
         case (atom,):
@@ -79,14 +79,14 @@ def product_of(atoms: Monomial) -> Term:
     return Term(((atoms, ONE.constant),))
 
 
-def multiply(facts: Facts, atoms: Monomial) -> Operation:
+def multiply(facts: TermFacts, atoms: Monomial) -> Computation:
     """Returns the product of the first atom and all others."""
     x, y = as_term(atoms[0]), product_of(atoms[1:])
     units = _signed_units(facts, atoms[0], x, y)
     return Multiply((x, y), "product", x * y, units, "({})·({})", (x, y))
 
 
-def _square(facts: Facts, atom: Atom) -> Operation | Same:
+def _square(facts: TermFacts, atom: Atom) -> Computation | Same:
     x, (low, high) = as_term(atom), facts.bounds.atom(atom)
     if isinstance(atom, Named):
         return Same((atom.of * atom.of,))
@@ -96,13 +96,13 @@ def _square(facts: Facts, atom: Atom) -> Operation | Same:
     return Multiply((x,), "square", x * x, units, "({})²", (x,), vanishes=True)
 
 
-def _signed_units(facts: Facts, atom: Atom, x: Term, y: Term) -> tuple[tuple[Term, Term], ...]:
+def _signed_units(facts: TermFacts, atom: Atom, x: Term, y: Term) -> tuple[tuple[Term, Term], ...]:
     """Returns x·y as units, where x may be above 0, and where it may be below."""
     low, high = facts.bounds.atom(atom)
     return ((x, y),) * bool(high > 0) + ((x * -1, y * -1),) * bool(low < 0)
 
 
-def _atom(facts: Facts, atom: Atom) -> Operation | Same:
+def _atom(facts: TermFacts, atom: Atom) -> Computation | Same:
     match atom:
         case IsWord(text):
             raise NotCompiled(f"the program asks for {text!r}, which is no word of its texts")
@@ -128,7 +128,7 @@ def _atom(facts: Facts, atom: Atom) -> Operation | Same:
     return _on_the_way(facts, atom)
 
 
-def _on_the_way(facts: Facts, atom: Atom) -> Operation:
+def _on_the_way(facts: TermFacts, atom: Atom) -> Computation:
     """Returns what computes an atom that no program has."""
     match atom:
         case Factors(of):
@@ -148,7 +148,7 @@ def _on_the_way(facts: Facts, atom: Atom) -> Operation:
     raise NotCompiled(f"the compiler has no rule for {type(atom).__name__}")
 
 
-def _count(facts: Facts, atom: Count) -> Same:
+def _count(facts: TermFacts, atom: Count) -> Same:
     """Returns the term that a count equals, where it is one."""
     if (target := asked_position(atom.where)) is not None:
         return Same((as_term(Above(target - 1)) * (ONE - as_term(Above(target - as_term(POSITION)))),))
@@ -158,7 +158,7 @@ def _count(facts: Facts, atom: Count) -> Same:
     return Same((as_term(Sum(summand)),))
 
 
-def _sum(facts: Facts, atom: Sum | Comb) -> Operation:
+def _sum(facts: TermFacts, atom: Sum | Comb) -> Computation:
     if facts.attends and isinstance(atom, Sum):
         raise NotCompiled(
             "a Transformer has a running sum as a mean: compare it with a number, or take the architecture rnn or hybrid"
@@ -175,7 +175,7 @@ def _sum(facts: Facts, atom: Sum | Comb) -> Operation:
     return Cycle((atom.of,), "sum", as_term(atom), atom.of, atom.steps, atom.sign, before)
 
 
-def _read(facts: Facts, atom: Atom, value: Term, where: Selection) -> Operation | Same:
+def _read(facts: TermFacts, atom: Atom, value: Term, where: Selection) -> Computation | Same:
     if isinstance(where, Back):
         return _back(facts, atom, value, where.steps)
     if isinstance(where, Pick | Closest) and (target := asked_position(where.matching)) is not None:
@@ -185,12 +185,12 @@ def _read(facts: Facts, atom: Atom, value: Term, where: Selection) -> Operation 
     return _attend(facts, atom, value, where)
 
 
-def _attend(facts: Facts, atom: Atom, value: Term, where: Selection) -> Operation:
+def _attend(facts: TermFacts, atom: Atom, value: Term, where: Selection) -> Computation:
     select = plan_select(facts, where)
     return Attend((*select.operands, value), "read", as_term(atom), select, value, pin=where)
 
 
-def _back(facts: Facts, atom: Atom, value: Term, steps: int) -> Operation | Same:
+def _back(facts: TermFacts, atom: Atom, value: Term, steps: int) -> Computation | Same:
     """Returns what stood there; at position 1 a head reads for all that lies before it, so what `<s>` has is added by itself."""
     match value.items:
         case (((Read(there, Back(more)),), c),):  # of the same position, read at once

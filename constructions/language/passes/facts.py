@@ -29,7 +29,7 @@ from constructions.language.terms import (
     is_integer,
 )
 from constructions.language.values import START
-from constructions.language.weights import Weights
+from constructions.language.weights import ProgramWeights
 
 COUNT_ALONE = (
     "a count m is known as 1/(1 + m) only: say it, or compare it with a number or with another count, alone on its side"
@@ -37,7 +37,7 @@ COUNT_ALONE = (
 
 
 @dataclass(frozen=True)
-class Facts:
+class TermFacts:
     """What is known of the terms of one program for one n.
 
     lowest: the least number of a text. length: the most tokens of a text. bounds: with n rounded up as p asks. tight: with n
@@ -97,7 +97,7 @@ class Facts:
         return bool(low >= 0 and high <= 1)
 
     def is_condition(self, atom: Atom) -> bool:
-        """Returns whether it is 0 or 1 by what it is, not because the texts have no other numbers."""
+        """Returns whether a term is 0 or 1 by its form, not because the texts have no other numbers."""
         match atom:
             case IsWord() | IsNumber() | Equal() | Above():
                 return True
@@ -144,12 +144,12 @@ class Facts:
         return None
 
 
-def known_facts(weights: Weights, *, leading: bool = False) -> Facts:
+def known_facts(weights: ProgramWeights, *, leading: bool = False) -> TermFacts:
     """Returns the facts of a program for one n. leading: whether n counts as rounded up to its first digits, as for p."""
     n, texts = weights.n, weights.texts
     size = round_up(n) if leading else n
     largest = max((piece.largest(size) for piece in texts.pieces if piece.numbers), default=0)
-    return Facts(
+    return TermFacts(
         weights.program.architecture,
         weights.words,
         weights.has_numbers,
@@ -166,7 +166,7 @@ def value_at_start(term: Term) -> Fraction:
 
 
 def is_key(key: Term, query: Term) -> Term:
-    """Returns the bit that a key is what a constant query asks for."""
+    """Returns the bit that a key equals a constant query."""
     return as_term(Equal(key - key.constant, query.constant - key.constant))
 
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from constructions.language.passes.operations import Compare, Multiply, Ramps, Schedule, Step
-from constructions.language.passes.registers import Registers
+from constructions.language.passes.operations import Compare, Multiply, PlacedComputation, Ramps, Schedule
+from constructions.language.passes.registers import RegisterForms
 from constructions.wiring.affine import Affine, as_affine
 from constructions.wiring.plan import Gadget, Unit
 
 
-def gadgets_of(schedule: Schedule, registers: Registers, block: int) -> tuple[Gadget, ...]:
+def gadgets_of(schedule: Schedule, registers: RegisterForms, block: int) -> tuple[Gadget, ...]:
     """Returns the gadgets of a block, without those that say something."""
     gadgets = (_gadget(step, registers) for step in schedule.blocks[block])
     return tuple(gadget for gadget in gadgets if gadget is not None)
 
 
-def _gadget(step: Step, registers: Registers) -> Gadget | None:
+def _gadget(step: PlacedComputation, registers: RegisterForms) -> Gadget | None:
     ((name, _),) = [*registers.forms[step.value].terms.items()][:1]
     match step.operation:
         case Multiply(units=units, label=label, terms=terms, source=source):
@@ -27,7 +27,7 @@ def _gadget(step: Step, registers: Registers) -> Gadget | None:
     return None
 
 
-def ramp_gates(ramps: Ramps, registers: Registers) -> list[tuple[Affine, int]]:
+def ramp_gates(ramps: Ramps, registers: RegisterForms) -> list[tuple[Affine, int]]:
     """Returns the gate of each unit of a comparison, with its weight."""
     x = registers.form(ramps.x)
     return [((ramps.slope * x + corner) * ramps.part, weight) for corner, weight in ramps.corners]

@@ -15,13 +15,21 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias
 
-from constructions.language.passes.operations import Attend, Cycle, Schedule, Select, Shift, Step, show_form
-from constructions.language.passes.registers import Registers, linear
+from constructions.language.passes.operations import (
+    Attend,
+    Cycle,
+    PlacedComputation,
+    Schedule,
+    Select,
+    Shift,
+    show_form,
+)
+from constructions.language.passes.registers import RegisterForms, linear
 from constructions.language.program import Pin
 from constructions.language.terms import Atom, Back, Best, Closest, Count, Nearest, Pick, Term, as_term
 from constructions.language.weights import FIRST, ONE_REGISTER
 from constructions.parts.heads.copy import before
-from constructions.parts.heads.match import Pair, equality_needs, sides
+from constructions.parts.heads.match import RegisterPair, equality_needs, sides
 from constructions.parts.heads.match_nearest import match_nearest
 from constructions.parts.heads.tight import equality, match_end, nearest, single
 from constructions.parts.recurrences.recent import recent
@@ -30,7 +38,7 @@ from constructions.wiring.affine import Affine, reg, total
 from constructions.wiring.lookup import Lookup
 from constructions.wiring.part import Setting, split_scale
 from constructions.wiring.plan import Component, Head, LinearUnit
-from constructions.wiring.register import kept
+from constructions.wiring.register import register_before
 
 MakesHead: TypeAlias = "Callable[[Setting, Mapping[str, Affine]], Head]"
 """From a setting, and what is read into each register, to the head."""
@@ -60,9 +68,9 @@ class HeadDraft:
 
 
 def heads_of(
-    schedule: Schedule, registers: Registers, pins: Mapping[Atom, Pin], block: int
+    schedule: Schedule, registers: RegisterForms, pins: Mapping[Atom, Pin], block: int
 ) -> Mapping[Atom, HeadDraft]:
-    """Returns the heads of a block, each beside what it is called in the program."""
+    """Returns the heads of a block, each with its name in the program."""
     drafts: dict[Atom, HeadDraft] = {}
     for step, attend in ((step, step.operation) for step in schedule.blocks[block]):
         if isinstance(attend, Attend):
@@ -77,7 +85,7 @@ def heads_of(
     return drafts
 
 
-def make_head(select: Select, register: str, registers: Registers) -> MakesHead:
+def make_head(select: Select, register: str, registers: RegisterForms) -> MakesHead:
     """Returns what makes the head of a select. register: the first one that it writes."""
     where, pairs = select.where, key_pairs(select, registers)
     match where:
@@ -111,31 +119,31 @@ def make_head(select: Select, register: str, registers: Registers) -> MakesHead:
     raise TypeError(f"no head is planned for {where}")
 
 
-def distance_outside(select: Select, registers: Registers) -> Affine | None:
-    """Returns the square of how far the position that is asked for lies outside of the text; None where that is at most 1."""
+def distance_outside(select: Select, registers: RegisterForms) -> Affine | None:
+    """Returns the square of the distance from the target position to the text; None if the distance is at most 1."""
     return total(registers.form(as_term(outside)) for outside in select.outside) if select.outside else None
 
 
-def key_pairs(select: Select, registers: Registers) -> tuple[Pair, ...]:
+def key_pairs(select: Select, registers: RegisterForms) -> tuple[RegisterPair, ...]:
     """Returns keys and queries with their squares."""
 
     def form(term: Term) -> Affine:
         return registers.linear(term)
 
-    return tuple(Pair(form(x), form(y), form(x * x), form(y * y)) for x, y in select.pairs)
+    return tuple(RegisterPair(form(x), form(y), form(x * x), form(y * y)) for x, y in select.pairs)
 
 
-def _share(name: str, pairs: Sequence[Pair], reads: Mapping[str, Affine], gap: int) -> Head:
+def _share(name: str, pairs: Sequence[RegisterPair], reads: Mapping[str, Affine], gap: int) -> Head:
     """Wires register := 1/(1 + m), m positions with equal keys: they and position 1 tie."""
     components = equality(pairs, split_scale(2 * gap))
     return Head(name, components, reads, "Lemma C.14", equality_needs(pairs), Lookup(sides(pairs), gap))
 
 
-def _show_pairs(pairs: Sequence[Pair]) -> str:
+def _show_pairs(pairs: Sequence[RegisterPair]) -> str:
     return ", ".join(f"{show_form(p.key)} = {show_form(p.query)}" for p in pairs)
 
 
-def recurrences_of(schedule: Schedule, registers: Registers, block: int) -> tuple[LinearUnit, ...]:
+def recurrences_of(schedule: Schedule, registers: RegisterForms, block: int) -> tuple[LinearUnit, ...]:
     """Returns the linear units of a block: its sums, then its shift registers."""
     sums: list[LinearUnit] = []
     shifts: dict[str, tuple[Term, int]] = {}
@@ -150,8 +158,8 @@ def recurrences_of(schedule: Schedule, registers: Registers, block: int) -> tupl
     return (*sums, *(_shift(base, registers.linear(of), depth) for base, (of, depth) in shifts.items()))
 
 
-def _cycle(step: Step, cycle: Cycle, registers: Registers) -> LinearUnit:
-    """Returns a cycle of registers: the sum, and what it was one position before, two, … up to `steps` − 1."""
+def _cycle(step: PlacedComputation, cycle: Cycle, registers: RegisterForms) -> LinearUnit:
+    """Returns a cycle of registers: the sum, and its values one, two, … `steps` − 1 positions before."""
     names = [name for atom in (*step.value, *cycle.before) for name in registers.forms[atom,].terms]
     name, feed = names[0], registers.linear(cycle.of)
     if (cycle.steps, cycle.sign) == (1, 1):
@@ -164,4 +172,4 @@ def _cycle(step: Step, cycle: Cycle, registers: Registers) -> LinearUnit:
 def _shift(name: str, feed: Affine, depth: int) -> LinearUnit:
     """Returns a shift register of a form."""
     unit = recent(f"the last {depth + 1} of {name}", [name], depth + 1)
-    return LinearUnit(unit.name, {**unit.rows, kept(name, 0): (Affine(), feed)}, unit.source)
+    return LinearUnit(unit.name, {**unit.rows, register_before(name, 0): (Affine(), feed)}, unit.source)

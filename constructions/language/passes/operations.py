@@ -65,7 +65,7 @@ class Factors(Atom):
 
 
 @dataclass(frozen=True)
-class Need:
+class BoundNeed:
     """A number that must be less than 2^q. label: what it is, with a `{}` for the form of each of `terms`."""
 
     label: str
@@ -82,7 +82,7 @@ class Same:
 
 
 @dataclass(frozen=True)
-class Operation:
+class Computation:
     """What computes a value, of operands, in this order.
 
     kind: what its register is called, if the program has no name for it. means: the term that the register holds, if it is one.
@@ -115,7 +115,7 @@ class Ramps:
     constant: int = 0
     source: str = "Lemma C.5"
     steep: bool = False
-    needs: tuple[Need, ...] = ()
+    needs: tuple[BoundNeed, ...] = ()
 
     @property
     def negation(self) -> Ramps:
@@ -125,14 +125,14 @@ class Ramps:
 
 
 @dataclass(frozen=True)
-class Compare(Operation):
+class Compare(Computation):
     """Units of a feed-forward that compare."""
 
     ramps: Ramps
 
 
 @dataclass(frozen=True)
-class Multiply(Operation):
+class Multiply(Computation):
     """Units max(0, gate)·up of a feed-forward. label: as of ramps."""
 
     units: tuple[tuple[Term, Term], ...]
@@ -156,7 +156,7 @@ class Select:
 
 
 @dataclass(frozen=True)
-class Attend(Operation):
+class Attend(Computation):
     """What a head reads. value: None for the register that is 1 at position 1."""
 
     select: Select
@@ -164,7 +164,7 @@ class Attend(Operation):
 
 
 @dataclass(frozen=True)
-class Cycle(Operation):
+class Cycle(Computation):
     """A recurrence: a sum, and what it was one position before, two, … up to `steps` − 1. sign: that of the sum `steps` before."""
 
     of: Term
@@ -174,7 +174,7 @@ class Cycle(Operation):
 
 
 @dataclass(frozen=True)
-class Shift(Operation):
+class Shift(Computation):
     """A recurrence: what a term was so many steps before."""
 
     of: Term
@@ -192,11 +192,11 @@ class Saying:
     terms: tuple[Term, ...]
     operands: tuple[Term, ...]
     parts: tuple[tuple[Term, Mapping[str, Number]], ...]
-    needs: tuple[Need, ...] = ()
+    needs: tuple[BoundNeed, ...] = ()
 
 
 @dataclass(frozen=True)
-class Rule:
+class OutputRule:
     """What is said where all conditions hold.
 
     compared: the comparisons among them. late: those that may be made where it is said.
@@ -221,11 +221,11 @@ class Signed:
 
 
 @dataclass(frozen=True)
-class Step:
+class PlacedComputation:
     """A value with the operation that computes it, in its block."""
 
     value: Monomial
-    operation: Operation
+    operation: Computation
     block: int
 
 
@@ -237,17 +237,17 @@ class Schedule:
     made where the word is said, if there is one.
     """
 
-    values: Mapping[Monomial, Step | Same]
-    needs: tuple[Need, ...]
+    values: Mapping[Monomial, PlacedComputation | Same]
+    needs: tuple[BoundNeed, ...]
     depth: int
-    rules: tuple[tuple[Rule, Term | None], ...]
+    rules: tuple[tuple[OutputRule, Term | None], ...]
 
     @cached_property
-    def blocks(self) -> Mapping[int, Sequence[Step]]:
+    def blocks(self) -> Mapping[int, Sequence[PlacedComputation]]:
         """The operations of each block, in order."""
-        blocks: dict[int, list[Step]] = {number: [] for number in range(1, self.depth + 1)}
+        blocks: dict[int, list[PlacedComputation]] = {number: [] for number in range(1, self.depth + 1)}
         for step in self.values.values():
-            if isinstance(step, Step):
+            if isinstance(step, PlacedComputation):
                 blocks[step.block].append(step)
         return blocks
 

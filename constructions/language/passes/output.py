@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from constructions.language.passes.facts import Facts
+from constructions.language.passes.facts import TermFacts
 from constructions.language.passes.gates import ramp_gates
-from constructions.language.passes.operations import Rule, Saying, Schedule, Signed
-from constructions.language.passes.registers import Registers
+from constructions.language.passes.operations import OutputRule, Saying, Schedule, Signed
+from constructions.language.passes.registers import RegisterForms
 from constructions.language.terms import Term
 from constructions.language.weights import NUMBER
 from constructions.wiring.affine import Affine, Number, as_affine, reg, total
@@ -19,7 +19,7 @@ IDLE = Fraction(1, 2)  # of a word that is said where no answer is due: no logit
 
 
 def output_gadgets(
-    facts: Facts, schedule: Schedule, registers: Registers, embedded: Sequence[str], signed: Signed | None
+    facts: TermFacts, schedule: Schedule, registers: RegisterForms, embedded: Sequence[str], signed: Signed | None
 ) -> tuple[Gadget, ...]:
     """Returns what clears the embedding, and says a word or a number. embedded: its registers, but for the position's."""
     clear = Gadget("clear the embedding", tuple(Unit(as_affine(1), -reg(name), {name: 1}) for name in embedded))
@@ -33,8 +33,8 @@ def output_gadgets(
     return clear, idling, *(gadget for gadget in said if gadget.units)
 
 
-def say_where(rule: Rule, late: Term | None, registers: Registers) -> Gadget:
-    """Returns what says it where all conditions hold. late: the one that no register has; its units are those that say it."""
+def say_where(rule: OutputRule, late: Term | None, registers: RegisterForms) -> Gadget:
+    """Returns the units that output it where all conditions hold. late: a condition in no register, whose own units do so."""
     forms = [registers.form(bit) for bit in rule.conditions if bit != late]
     hold = total(forms) - (len(forms) - 1)
     gates: list[tuple[Affine, int]] = [(hold, 1)]
@@ -50,10 +50,10 @@ def say_where(rule: Rule, late: Term | None, registers: Registers) -> Gadget:
 def say(
     saying: Saying,
     gates: Sequence[tuple[Affine, int]],
-    registers: Registers,
+    registers: RegisterForms,
     constants: Mapping[str, Number] = {},
 ) -> Gadget:
-    """Returns the units of what is said, each times the sum of these gates."""
+    """Returns the units of an output, each times the sum of these gates."""
     units = tuple(
         Unit(gate, registers.form(up), {register: weight * times for register, weight in into.items()})
         for gate, times in gates

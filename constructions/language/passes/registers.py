@@ -7,18 +7,18 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from constructions.language.bounds import Bound
-from constructions.language.passes.facts import Facts
+from constructions.language.passes.facts import TermFacts
 from constructions.language.passes.operations import (
     Attend,
     Compare,
+    Computation,
     Cycle,
     Multiply,
-    Operation,
+    PlacedComputation,
     Same,
     Schedule,
     Share,
     Shift,
-    Step,
     TimesShare,
     show_form,
 )
@@ -26,11 +26,11 @@ from constructions.language.terms import POSITION as OWN
 from constructions.language.terms import Back, IsNumber, IsWord, Monomial, NumberOf, Read, Term, as_term
 from constructions.language.weights import FIRST, IS_NUMBER, NUMBER, ONE_REGISTER, POSITION
 from constructions.wiring.affine import Affine, as_affine, reg, total
-from constructions.wiring.register import copied, kept, register, squared
+from constructions.wiring.register import copied, register, register_before, squared
 
 
 @dataclass(frozen=True)
-class Registers:
+class RegisterForms:
     """forms: value → its form. largest: register → its largest absolute value. positive: the registers that are nowhere below 0.
 
     meanings: register → the term that it holds, or whose mean or share it holds. bases: of a value that a shift register keeps
@@ -77,19 +77,19 @@ def linear(form: Affine) -> Affine:
     return Affine(form.terms) + reg(ONE_REGISTER) * form.constant if form.constant else form
 
 
-def embedded_forms(facts: Facts) -> Mapping[Monomial, Affine]:
+def embedded_forms(facts: TermFacts) -> Mapping[Monomial, Affine]:
     """Returns the values that the embedding has, each with its register."""
     forms: dict[Monomial, Affine] = {(IsWord(word),): reg(word) for word in facts.words}
     forms |= {(NumberOf(),): reg(NUMBER), (NumberOf(), NumberOf()): reg(squared(NUMBER))}
     return forms | {(IsNumber(),): reg(IS_NUMBER), (OWN,): reg(POSITION)}
 
 
-def assign_registers(facts: Facts, names: Mapping[Term, str], schedule: Schedule) -> Registers:
+def assign_registers(facts: TermFacts, names: Mapping[Term, str], schedule: Schedule) -> RegisterForms:
     """Returns registers for all values of a schedule. names: what people call some of them."""
     number = facts.bounds.numbers[1]
     largest: dict[str, Bound] = {ONE_REGISTER: 1, FIRST: 1, IS_NUMBER: 1, NUMBER: number, POSITION: facts.bounds.length}
     largest |= {squared(NUMBER): number**2, **dict.fromkeys(facts.words, 1)}
-    registers = Registers({**embedded_forms(facts)}, largest, {*largest})
+    registers = RegisterForms({**embedded_forms(facts)}, largest, {*largest})
     assigner = _Assigner(facts, names, registers)
     for value, step in schedule.values.items():
         if isinstance(step, Same):
@@ -101,12 +101,12 @@ def assign_registers(facts: Facts, names: Mapping[Term, str], schedule: Schedule
 
 @dataclass(frozen=True)
 class _Assigner:
-    facts: Facts
+    facts: TermFacts
     names: Mapping[Term, str]
-    to: Registers
+    to: RegisterForms
     states: set[str] = field(default_factory=set)  # what shift registers keep
 
-    def assign(self, step: Step) -> None:
+    def assign(self, step: PlacedComputation) -> None:
         """Gives a value its register, or registers."""
         operation = step.operation
         if isinstance(operation, Shift):
@@ -118,7 +118,7 @@ class _Assigner:
             for atom in operation.before:
                 self.to.forms[atom,] = reg(self._own(as_term(atom), "sum"))
 
-    def _name(self, value: Monomial, operation: Operation) -> str:
+    def _name(self, value: Monomial, operation: Computation) -> str:
         """Returns the register of a value, and notes how large that can be."""
         match operation:
             case Multiply(kind="square", means=Term() as means):
@@ -163,13 +163,13 @@ class _Assigner:
         if base is None or register(base).past is not None or self._clashes(base, shift.steps):
             base = self._own(shift.of, "past")
         for i in range(shift.steps + 1):
-            self.states.add(kept(base, i))
-            self.to.largest[kept(base, i)] = self.facts.bounds.largest(shift.of)
-        self.to.forms[value], self.to.bases[value] = reg(kept(base, shift.steps)), base
+            self.states.add(register_before(base, i))
+            self.to.largest[register_before(base, i)] = self.facts.bounds.largest(shift.of)
+        self.to.forms[value], self.to.bases[value] = reg(register_before(base, shift.steps)), base
 
     def _clashes(self, base: str, steps: int) -> bool:
         """Returns whether something else has a name that the shift register would have, as the square of what another one keeps."""
-        names = {kept(base, i) for i in range(steps + 1)}
+        names = {register_before(base, i) for i in range(steps + 1)}
         return not names.isdisjoint(self.to.largest.keys() - self.states)
 
     def _plain(self, term: Term) -> str | None:

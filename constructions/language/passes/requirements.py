@@ -8,9 +8,9 @@ from fractions import Fraction
 
 from constructions.language.bounds import Bound, largest_of
 from constructions.language.digits import are_below, least_exponent
-from constructions.language.passes.facts import Facts
+from constructions.language.passes.facts import TermFacts
 from constructions.language.passes.heads import HeadDraft
-from constructions.language.passes.registers import Registers
+from constructions.language.passes.registers import RegisterForms
 from constructions.language.terms import Atom, Back, Count, Nearest, Pick, Position, as_term
 from constructions.language.weights import POSITION
 from constructions.wiring.affine import Affine
@@ -23,7 +23,7 @@ Requirement = tuple[str, Bound]
 
 
 @dataclass(frozen=True)
-class Block:
+class BlockWork:
     """What a block computes. heads: what each is called in the program → the head, without its constants."""
 
     heads: Mapping[Atom, HeadDraft]
@@ -38,9 +38,9 @@ class Block:
 class Requirements:
     """What must fit a format. needs: what comparisons of counts, and counts that are said, need."""
 
-    facts: Facts
-    registers: Registers
-    blocks: Mapping[int, Block]
+    facts: TermFacts
+    registers: RegisterForms
+    blocks: Mapping[int, BlockWork]
     needs: Mapping[str, Bound]
     discipline: Discipline
 
@@ -63,7 +63,7 @@ class Requirements:
                 q = q + 1
 
     def all(self, setting: Setting) -> Iterator[Requirement]:
-        """Yields what must be less than 2^q, the constants derived for a setting, by what it is."""
+        """Yields each number that must be less than 2^q, derived for a setting, with its description."""
         plans = {number: block.plan(setting) for number, block in self.blocks.items()}
         yield from self.needs.items()
         yield from self._register_values([*plans.values()])

@@ -11,20 +11,20 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from constructions.language.passes.expand import expand, remove_doubles
-from constructions.language.passes.facts import Facts
+from constructions.language.passes.facts import TermFacts
 from constructions.language.passes.operations import (
     Attend,
+    BoundNeed,
     Compare,
+    Computation,
     Cycle,
-    Need,
-    Operation,
+    OutputRule,
+    PlacedComputation,
     Ramps,
-    Rule,
     Same,
     Schedule,
     Shift,
     Signed,
-    Step,
 )
 from constructions.language.program import NotCompiled, Pin
 from constructions.language.terms import (
@@ -45,10 +45,10 @@ from constructions.language.terms import (
 
 
 def schedule_values(
-    facts: Facts,
+    facts: TermFacts,
     embedded: Collection[Monomial],
     pins: Mapping[Atom, Pin],
-    rules: tuple[Rule, ...],
+    rules: tuple[OutputRule, ...],
     signed: Signed | None,
 ) -> Schedule:
     """Returns all operations that the output needs, in their blocks.
@@ -66,7 +66,7 @@ def schedule_values(
 
 
 def pinned_atom(pin: Pin) -> tuple[Atom, Pin]:
-    """Returns what a pin speaks of: the place that is read, so the whole head, or what is counted or compared."""
+    """Returns the atom that a pin names: a position that a head reads, or what is counted or compared."""
     for term in (pin.value.term, ONE - pin.value.term):  # x ≤ y is written as not x > y
         match term.items:
             case (((Read(_, where),), c),) if c == 1:
@@ -89,22 +89,22 @@ class Scheduler:
     each value the sum of computed values that it is. squares: of such a value its square, as it was asked for first.
     """
 
-    facts: Facts
+    facts: TermFacts
     embedded: Collection[Monomial]
     pins: Mapping[Atom, Pin]
     pinned: set[Atom] = field(default_factory=set)
-    values: dict[Monomial, Step | Same] = field(default_factory=dict)
+    values: dict[Monomial, PlacedComputation | Same] = field(default_factory=dict)
     stages: dict[Monomial, int] = field(default_factory=dict)
     wired: dict[Monomial, Term] = field(default_factory=dict)
     squares: dict[Term, Monomial] = field(default_factory=dict)
-    needs: list[Need] = field(default_factory=list)
+    needs: list[BoundNeed] = field(default_factory=list)
     attends: set[int] = field(default_factory=set)
     recurs: set[int] = field(default_factory=set)
     fed: set[int] = field(default_factory=set)
 
     def output(
-        self, rules: tuple[Rule, ...], signed: Signed | None
-    ) -> tuple[int, tuple[tuple[Rule, Term | None], ...]]:
+        self, rules: tuple[OutputRule, ...], signed: Signed | None
+    ) -> tuple[int, tuple[tuple[OutputRule, Term | None], ...]]:
         """Visits all that is said; returns the block of the output, and of each rule the comparison that is made there."""
         least = next_feed(self._visit(signed.saying.operands, signed.saying.needs)) if signed else 1
         stages = [self._stage_of_rule(rule) for rule in rules]
@@ -118,7 +118,7 @@ class Scheduler:
             said.append((rule, late))
         return block, tuple(said)
 
-    def _stage_of_rule(self, rule: Rule) -> int:
+    def _stage_of_rule(self, rule: OutputRule) -> int:
         """Visits what a rule is made of; returns the stage after which all of it is there but late comparisons."""
         for compared in rule.compared:
             if isinstance(compared, Ramps):
@@ -128,18 +128,18 @@ class Scheduler:
         ready = self._visit(bit for bit in rule.conditions if bit not in rule.late)
         return max(ready, self._visit(rule.saying.operands, rule.saying.needs))
 
-    def _last(self, rule: Rule) -> Term | None:
+    def _last(self, rule: OutputRule) -> Term | None:
         """Returns the comparison of what is there last. Beside other conditions a steep one takes more digits."""
         late = [bit for bit, ramps in rule.late.items() if not ramps.steep or len(rule.conditions) == 1]
         return max(late, key=lambda bit: self._visit(rule.late[bit].operands), default=None)
 
-    def _block(self, rule: Rule, stage: int, last: Term | None = None) -> int:
+    def _block(self, rule: OutputRule, stage: int, last: Term | None = None) -> int:
         """Returns the first block whose feed-forward can say it. last: a comparison that is made there, and not before."""
         ready = {bit: self._visit(ramps.operands) for bit, ramps in rule.late.items()}
         stages = (at if bit == last else 2 * next_feed(at) for bit, at in ready.items())
         return next_feed(max(stage, *stages, 0))
 
-    def _visit(self, terms: Iterable[Term], needs: Iterable[Need] = ()) -> int:
+    def _visit(self, terms: Iterable[Term], needs: Iterable[BoundNeed] = ()) -> int:
         """Visits terms in order; returns the stage after which all of them are there."""
         stage = max((self.stage(value) for term in terms for value, _ in term.items if value), default=0)
         self.needs += needs
@@ -168,7 +168,7 @@ class Scheduler:
             self._same(value, Same(()))
             return
         block, stage = self._place(operation, ready)
-        self.values[value] = Step(value, operation, block)
+        self.values[value] = PlacedComputation(value, operation, block)
         self._note(value, stage)
         for atom in operation.before if isinstance(operation, Cycle) else ():
             self._note((atom,), stage)
@@ -222,7 +222,7 @@ class Scheduler:
 
     # Blocks
 
-    def _place(self, operation: Operation, ready: int) -> tuple[int, int]:
+    def _place(self, operation: Computation, ready: int) -> tuple[int, int]:
         """Returns the first block after this stage that can have an operation, or the one that it is pinned to; and its stage."""
         match operation:
             case Attend():
@@ -253,7 +253,7 @@ class Scheduler:
         return block
 
     def _pin_block(self, block: int, atom: Atom | None) -> int:
-        """Returns the block of what can stand in this one, or later: the one that it is pinned to, if any."""
+        """Returns this block, or the later one to which the value is pinned."""
         pin = self.pins.get(atom) if atom is not None else None
         if atom is None or pin is None:
             return block

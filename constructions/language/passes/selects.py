@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from constructions.language.passes.facts import Facts, is_key, value_at_start
+from constructions.language.passes.facts import TermFacts, is_key, value_at_start
 from constructions.language.passes.operations import Outside, Select
 from constructions.language.program import NotCompiled
 from constructions.language.terms import (
@@ -25,7 +25,7 @@ START_OF_TEXT = 2  # the position after `<s>`
 PLACES = as_term(POSITION) * as_term(POSITION)
 
 
-def plan_select(facts: Facts, where: Selection | Count) -> Select:
+def plan_select(facts: TermFacts, where: Selection | Count) -> Select:
     """Returns what the head compares that reads there. Raises NotCompiled for a selection that no head has."""
     match where:
         case Back(steps):
@@ -51,7 +51,7 @@ def plan_select(facts: Facts, where: Selection | Count) -> Select:
     raise NotCompiled(f"the compiler has no head for {type(where).__name__}")
 
 
-def keys(facts: Facts, matching: Matching) -> tuple[tuple[Term, Term], ...]:
+def keys(facts: TermFacts, matching: Matching) -> tuple[tuple[Term, Term], ...]:
     """Returns keys and queries, moved so that `<s>` has the key 0."""
     moved = []
     for key, query in matching.pairs:
@@ -65,7 +65,7 @@ def keys(facts: Facts, matching: Matching) -> tuple[tuple[Term, Term], ...]:
     return tuple(moved)
 
 
-def outside(facts: Facts, target: Term) -> tuple[Outside, ...]:
+def outside(facts: TermFacts, target: Term) -> tuple[Outside, ...]:
     """Returns how far a position that is asked for lies outside of 1 … k, on each side where that may be more than 1."""
     distances = (target - as_term(POSITION), ONE - target)
     return tuple(Outside(distance) for distance in distances if facts.tight.term(distance)[1] > 1)

@@ -60,7 +60,7 @@ PRINTED_POSITION_POWER = (
 )
 
 
-class Pair(NamedTuple):
+class RegisterPair(NamedTuple):
     """One key register to be compared with one query register, and their squares."""
 
     key: Affine
@@ -69,9 +69,9 @@ class Pair(NamedTuple):
     query_squared: Affine
 
 
-def pair(key: str, query: str) -> Pair:
+def pair(key: str, query: str) -> RegisterPair:
     """Returns two registers beside those of their squares."""
-    return Pair(reg(key), reg(query), reg(squared(key)), reg(squared(query)))
+    return RegisterPair(reg(key), reg(query), reg(squared(key)), reg(squared(query)))
 
 
 PRINTED_FACTOR_POWER = 4 * PRINTED_POSITION_POWER + 1  # of n, the highest of the printed factors
@@ -99,7 +99,7 @@ def match_scale(setting: Setting, printed: bool) -> MatchScale:
     return MatchScale(4 * area, 2 * area, setting.gap)
 
 
-def equality_components(pairs: Sequence[Pair], scale: int, key_share: int = 1) -> tuple[Component, ...]:
+def equality_components(pairs: Sequence[RegisterPair], scale: int, key_share: int = 1) -> tuple[Component, ...]:
     """Returns −scale·Σ(x' − x)², and 0 at position 1. Needs `one` and `first`, and x' = 0 at position 1.
 
     key_share: the divisor of a printed factor that keys take; the print gives scores and leaves open how K and Q share them.
@@ -116,7 +116,7 @@ def equality_components(pairs: Sequence[Pair], scale: int, key_share: int = 1) -
     )
 
 
-def equality_needs(pairs: Sequence[Pair]) -> tuple[Need, ...]:
+def equality_needs(pairs: Sequence[RegisterPair]) -> tuple[Need, ...]:
     """Returns what the equality of keys needs: 1, 1[k' = 1], squares of keys and queries, and keys that are 0 at position 1."""
     squares = [(p.key_squared, p.key) for p in pairs] + [(p.query_squared, p.query) for p in pairs]
     zeros = (is_zero_at_first(p.key) for p in pairs)
@@ -128,14 +128,14 @@ def default_component(cost: int) -> Component:
     return Component(reg("first"), -cost * reg("one"))
 
 
-def sides(pairs: Sequence[Pair]) -> tuple[tuple[Affine, Affine], ...]:
+def sides(pairs: Sequence[RegisterPair]) -> tuple[tuple[Affine, Affine], ...]:
     """Returns the keys with their queries, without the squares."""
     return tuple((p.key, p.query) for p in pairs)
 
 
 def match(
     name: str,
-    pairs: Sequence[Pair],
+    pairs: Sequence[RegisterPair],
     reads: Mapping[str, Affine],
     setting: Setting,
     *,
@@ -200,7 +200,7 @@ def key_pairs(pairs: int) -> Sequence[tuple[str, str]]:
     return [("key", "query")] if pairs == 1 else [(f"key {i}", f"query {i}") for i in range(1, pairs + 1)]
 
 
-def pairs_of(pairs: int) -> tuple[Pair, ...]:
+def pairs_of(pairs: int) -> tuple[RegisterPair, ...]:
     """Returns so many keys and queries, with the registers of their squares."""
     return tuple(pair(key, query) for key, query in key_pairs(pairs))
 

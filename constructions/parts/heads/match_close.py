@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from constructions.parts.heads.match import Pair, equality_needs, part_that_reads
+from constructions.parts.heads.match import RegisterPair, equality_needs, part_that_reads
 from constructions.parts.heads.match_nearest import match_nearest
 from constructions.wiring.affine import Affine, reg
 from constructions.wiring.needs import POSITION
@@ -27,7 +27,7 @@ from constructions.wiring.wire import Head
 
 def match_close(
     name: str,
-    pairs: Sequence[Pair],
+    pairs: Sequence[RegisterPair],
     reads: Mapping[str, Affine],
     setting: Setting,
     *,

@@ -34,7 +34,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-from constructions.parts.heads.match import Pair, equality_needs, sides
+from constructions.parts.heads.match import RegisterPair, equality_needs, sides
 from constructions.wiring.affine import Affine, reg
 from constructions.wiring.lookup import Lookup, nearest_to
 from constructions.wiring.needs import ONE, is_square
@@ -242,7 +242,7 @@ class Scale:
         factor, (place, squared_place) = self.lead / self.unit**2, self._most_places
         return self._split(-factor, key=squared_place), self._split(2 * factor, place, place)
 
-    def _equal(self, pairs: Sequence[Pair], *, default: bool) -> Iterator[Component]:
+    def _equal(self, pairs: Sequence[RegisterPair], *, default: bool) -> Iterator[Component]:
         """Yields −S·Σ(x' − x)²."""
         c, one = self.origin * self.unit, reg("one")
         mask = one - reg("first") if default else one
@@ -275,7 +275,7 @@ class Scale:
     def match(
         self,
         name: str,
-        pairs: Sequence[Pair],
+        pairs: Sequence[RegisterPair],
         reads: Mapping[str, Affine],
         *,
         prefer: str = "last",

@@ -20,7 +20,7 @@ from constructions.parts.gadgets.product import square
 from constructions.parts.heads.copy import nearest_key
 from constructions.parts.heads.match import (
     FINDING,
-    Pair,
+    RegisterPair,
     default_component,
     equal_positions,
     equality_components,
@@ -43,7 +43,7 @@ from constructions.wiring.wire import BlockPlan, Component, Head
 
 def match_nearest(
     name: str,
-    pairs: Sequence[Pair],
+    pairs: Sequence[RegisterPair],
     wanted: Affine,
     wanted_squared: Affine,
     reads: Mapping[str, Affine],

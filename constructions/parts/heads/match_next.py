@@ -28,7 +28,7 @@ from constructions.parts.gadgets.next_fraction import next_fraction, next_fracti
 from constructions.parts.gadgets.product import product, square
 from constructions.parts.heads.match import (
     FINDING,
-    Pair,
+    RegisterPair,
     default_component,
     equal_positions,
     equality_components,
@@ -94,7 +94,7 @@ def next_scale(gap: int, n: int) -> int:
 
 def match_next(
     name: str,
-    pairs: Sequence[Pair],
+    pairs: Sequence[RegisterPair],
     count: Affine,
     count_squared: Affine,
     target: Affine,

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from constructions.parts.heads.match import Pair, equality_needs, sides
+from constructions.parts.heads.match import RegisterPair, equality_needs, sides
 from constructions.wiring.affine import Affine, reg, total
 from constructions.wiring.lookup import Lookup, Preference, nearest_to
 from constructions.wiring.needs import FIRST, ONE, POSITION, is_bit, is_square, is_zero_at_first
@@ -32,7 +32,7 @@ from constructions.wiring.plan import Component, Head
 from constructions.wiring.register import squared
 
 
-def equality(pairs: Sequence[Pair], shares: tuple[int, int]) -> tuple[Component, ...]:
+def equality(pairs: Sequence[RegisterPair], shares: tuple[int, int]) -> tuple[Component, ...]:
     """Returns −S·Σ(x' − x)², and 0 at position 1. Needs `one` and `first`, and x' = 0 at position 1.
 
     shares: two powers of two, the key's and the query's, whose product is 2S.
@@ -47,7 +47,9 @@ def equality(pairs: Sequence[Pair], shares: tuple[int, int]) -> tuple[Component,
     )
 
 
-def match_end(name: str, pairs: Sequence[Pair], reads: Mapping[str, Affine], setting: Setting, *, last: bool) -> Head:
+def match_end(
+    name: str, pairs: Sequence[RegisterPair], reads: Mapping[str, Affine], setting: Setting, *, last: bool
+) -> Head:
     """Wires register := form at the first or the last position with equal keys, or at position 1 if there is none."""
     one, gap, reach = reg("one"), setting.gap, setting.gap * setting.length_bound
     prefer = Preference(reg("position"), (gap if last else -gap) * one)

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from constructions.wiring.affine import Affine, reg
 from constructions.wiring.part import Columns, Contract, Expected, Integer, Part, Setting
-from constructions.wiring.register import kept
+from constructions.wiring.register import register_before
 from constructions.wiring.wire import BlockPlan, LinearUnit
 
 
@@ -21,7 +21,7 @@ def recent(name: str, registers: Sequence[str], depth: int) -> LinearUnit:
     rows: dict[str, tuple[Affine, Affine]] = {}
     for x in registers:
         for j in range(depth):
-            rows[kept(x, j)] = (reg(kept(x, j - 1)), Affine()) if j else (Affine(), reg(x))
+            rows[register_before(x, j)] = (reg(register_before(x, j - 1)), Affine()) if j else (Affine(), reg(x))
     return LinearUnit(name, rows, "Lemma C.20")
 
 
@@ -38,7 +38,7 @@ def part(registers: Sequence[str], depth: int) -> Part:
 
     def contract(setting: Setting) -> Contract:
         number = Integer(-setting.n, setting.n)
-        outs = [kept(x, j) for x in registers for j in range(depth)]
+        outs = [register_before(x, j) for x in registers for j in range(depth)]
         return Contract(dict.fromkeys(registers, number), dict.fromkeys(outs, number), {})
 
     return Part(

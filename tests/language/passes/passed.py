@@ -14,21 +14,21 @@ from hypothesis import reject
 from constructions.language.compiler import Compiler
 from constructions.language.interpreter import Input
 from constructions.language.passes.answer import rules_of, signed_of
-from constructions.language.passes.facts import Facts, known_facts
+from constructions.language.passes.facts import TermFacts, known_facts
 from constructions.language.passes.operations import (
+    Computation,
     Factors,
     Mean,
-    Operation,
+    OutputRule,
     Outside,
-    Rule,
+    PlacedComputation,
     Same,
     Schedule,
     Share,
     Signed,
-    Step,
     TimesShare,
 )
-from constructions.language.passes.registers import Registers, assign_registers, embedded_forms
+from constructions.language.passes.registers import RegisterForms, assign_registers, embedded_forms
 from constructions.language.passes.schedule import pinned_atom, schedule_values
 from constructions.language.program import NotCompiled, Program
 from constructions.language.terms import Atom, NumberOf, Position, Read, Term, as_term
@@ -70,7 +70,7 @@ class Passed:
         return Compiler(self.program, self.n)
 
     @cached_property
-    def facts(self) -> Facts:
+    def facts(self) -> TermFacts:
         return known_facts(self.weights)
 
     @cached_property
@@ -78,7 +78,7 @@ class Passed:
         return signed_of(self.facts, self.weights.answer, ())
 
     @cached_property
-    def rules(self) -> tuple[Rule, ...]:
+    def rules(self) -> tuple[OutputRule, ...]:
         return () if self.signed else rules_of(self.facts, self.weights.answer, ())
 
     @cached_property
@@ -87,14 +87,14 @@ class Passed:
         return schedule_values(self.facts, embedded_forms(self.facts), pins, self.rules, self.signed)
 
     @cached_property
-    def registers(self) -> Registers:
+    def registers(self) -> RegisterForms:
         return assign_registers(self.facts, self.program.names, self.schedule)
 
     @property
-    def operations(self) -> Iterator[tuple[Term, Operation]]:
+    def operations(self) -> Iterator[tuple[Term, Computation]]:
         """The values that are computed, each as a term."""
         for value, step in self.schedule.values.items():
-            if isinstance(step, Step):
+            if isinstance(step, PlacedComputation):
                 yield Term(((value, Fraction(1)),)), step.operation
 
     @property
@@ -172,7 +172,7 @@ def _atom(atom: Atom, text: Input, k: int) -> Fraction:
             numbers = [
                 a for a in atoms if isinstance(a, NumberOf | Position | Read)
             ]  # the others are bits, in the programs here
-            return math.prod(Fraction(text.value(as_term(a), k)) for a in numbers)
+            return Fraction(math.prod(text.value(as_term(a), k) for a in numbers))
     return Fraction(text.value(as_term(atom), k))
 
 

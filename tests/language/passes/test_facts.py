@@ -46,7 +46,7 @@ def test_bits_of_a_random_program_are_bits_and_its_sums_sums(written: Written) -
 def test_a_count_is_whole_where_a_recurrence_has_it() -> None:
     rare = select(word("a")).count().term
     for architecture, whole in (("transformer", False), ("rnn", True), ("hybrid", True)):
-        facts = Passed(Written('"yes"', 'some(words("a", "b"))', architecture).program).facts  # type: ignore[arg-type]
+        facts = Passed(Written('"yes"', 'some(words("a", "b"))', architecture).program).facts
         assert (facts.has_count(rare), facts.is_whole(rare)) == (not whole, whole)
         assert facts.has_sum(rare)
         assert facts.summand(rare + running_sum(word("b")).term - 1) is not None

@@ -71,7 +71,7 @@ def check(one: Passed) -> None:
                     written.add(name)
                     assert name not in columns[k - 1] or value == columns[k - 1][name], name
             if k in due(one.program.texts, words):
-                assert said(one, columns[k - 1]) == text.said(one.weights.answer, k)
+                assert said(one, columns[k - 1]) == text.word_at(one.weights.answer, k)
     read = {name for form in one.registers.forms.values() for name in form.terms}
     assert read <= written | {*one.weights.embedding(1).registers, "number", "number_squared", "is_number"}
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 
-from constructions.language.passes.operations import Multiply, Step
+from constructions.language.passes.operations import Multiply, PlacedComputation
 from constructions.language.values import number
 from tests.language.passes.passed import PROGRAMS, Passed, form_value, passed, passed_if_compiled, value_of
 from tests.language.programs import Written, programs
@@ -35,7 +35,7 @@ def test_no_register_has_two_values() -> None:
         names = [
             str(form)
             for value, form in registers.forms.items()
-            if isinstance(passed(written).schedule.values.get(value), Step)
+            if isinstance(passed(written).schedule.values.get(value), PlacedComputation)
         ]
         assert len({*names}) == len(names)
 

@@ -7,7 +7,7 @@ import itertools
 import pytest
 from hypothesis import given, settings
 
-from constructions.language.passes.operations import Attend, Cycle, Operation, Same, Shift, Step
+from constructions.language.passes.operations import Attend, Computation, Cycle, PlacedComputation, Same, Shift
 from constructions.language.passes.registers import embedded_forms
 from constructions.language.program import Pin
 from constructions.language.terms import Monomial, Term
@@ -35,7 +35,7 @@ def stages(one: Passed) -> dict[Monomial, int]:
     return done
 
 
-def least_block(one: Passed, operation: Operation, done: dict[Monomial, int]) -> int:
+def least_block(one: Passed, operation: Computation, done: dict[Monomial, int]) -> int:
     """The first block that has nothing else than this kind beside it, after all operands."""
     ready = max((done[value] for term in operation.operands for value, _ in term.items if value), default=0)
     if not isinstance(operation, Attend | Cycle | Shift):
@@ -57,7 +57,7 @@ def check(one: Passed) -> None:
             least = least_block(one, step.operation, done)
             assert step.block == least, step
     assert one.schedule.depth >= max(
-        (step.block for step in one.schedule.values.values() if isinstance(step, Step)), default=1
+        (step.block for step in one.schedule.values.values() if isinstance(step, PlacedComputation)), default=1
     )
 
 

@@ -245,7 +245,7 @@ def test_what_holds_of_all_n_is_shown_once_for_all_cases() -> None:
 )
 def test_equal_polynomials_are_one_object(terms: list[tuple[str, int, Fraction]]) -> None:
     """In whatever order their terms come; so what was made of one is found for the other."""
-    made = [
+    made: list[Any] = [
         reduce(plus, ({((name, power),) if power else (): c} for name, power, c in some), {})
         for some in (terms, terms[::-1])
     ]

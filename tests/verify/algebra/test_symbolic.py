@@ -23,18 +23,18 @@ from verify.certificates.building import model_of, part_of, precision_of, wired_
 from verify.dossiers.dossier import Subject
 from verify.dossiers.registry import find_subject
 from verify.dossiers.retrieval.models import RETRIEVERS
-from verify.rounding.model import Model, vocabulary
+from verify.rounding.model import ExactModel, vocabulary
 from verify.stored.intervals import name_of
 
 SUBJECTS = [
     *(find_subject(name, 4) for name in RETRIEVERS),
-    *(find_subject("istree", 4, layout=layout, lean=lean) for layout in LAYOUTS for lean in (False, True)),  # type: ignore[arg-type]
+    *(find_subject("istree", 4, layout=layout, lean=lean) for layout in LAYOUTS for lean in (False, True)),
     *(find_subject("istree", 4, model=model) for model in ("hybrid", "rag")),
     *(find_subject("turing", 4, model=model, machine="1RB1LB_1LA1RZ", tape="1") for model in ("hybrid", "rag")),
 ]
 
 
-def at(model: Model, n: int) -> list[Weight]:
+def at(model: ExactModel, n: int) -> list[Weight]:
     """Every weight of the layers, for one n."""
     found = [weight for layer in model.layers for weight in layer.weights()]
     return [w.substitute({"n": constant(n)}).constant if isinstance(w, Polynomial) else w for w in found]
@@ -138,4 +138,4 @@ def test_nothing_else_can_be_asked(use: Callable[[Any], object]) -> None:
 def test_arithmetic_keeps_the_symbol(operation: Callable[[Any], Any]) -> None:
     result = operation(symbol(5, 9))
     assert type(result) is Symbolic
-    assert result.at({"n": 5}) == operation(Fraction(5))
+    assert result.value_at({"n": 5}) == operation(Fraction(5))

@@ -247,7 +247,7 @@ def test_the_least_of_a_ratio_up_to_n(n: int, low: int, top: list[int], shifts: 
     ratio = Ratio(tuple(map(Fraction, top)))
     for shift in shifts:
         ratio = ratio * Ratio((Fraction(1),), (Fraction(shift), Fraction(1)))
-    exact = min(ratio.at(m) for m in range(low, n + 1))
+    exact = min(ratio.value_at(m) for m in range(low, n + 1))
     _, actual = walk_of(n, lambda walk: least(ratio, low, n_of(walk)), 4)
     assert actual is None or exact >= at(actual, n)
     if len(shifts) >= len(top):  # it falls to 0

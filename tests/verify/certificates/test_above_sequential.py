@@ -47,7 +47,7 @@ def test_bounds_of_what_is_rounded(n: int, first: tuple[Any, ...], last: tuple[A
 
     def bounds(walk: Walk) -> tuple[Any, Any]:
         size = n_of(walk)
-        return Space(fixed_point(4 * size.bit_length() + 1)).reached(share(size, first), share(size, last))
+        return Space(fixed_point(4 * size.bit_length() + 1)).rounded_bounds(share(size, first), share(size, last))
 
     _, found = walk_of(n, bounds)
     least, largest = (at(end, n) for end in found)
@@ -68,9 +68,9 @@ def test_bounds_of_what_has_no_one_sign_in_a_case() -> None:
         size = n_of(walk)
         power = 1 << size.bit_length()
         end = (size - WHOLE * 3 * power / 4) / (3 * power * power)
-        assert end.oracle.told(end.top, ">=") is None
+        assert end.oracle.known_answer(end.top, ">=") is None
         space = Space(fixed_point(4 * size.bit_length() + 1))
-        return space.reached(end, WHOLE), space.reached(-WHOLE, end)
+        return space.rounded_bounds(end, WHOLE), space.rounded_bounds(-WHOLE, end)
 
     for n in (2**66, 2**67 - 1):
         walk, ((least, _), (_, largest)) = walk_of(n, bounds)

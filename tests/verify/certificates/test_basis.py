@@ -31,7 +31,7 @@ from verify.certificates.files import Exported, Moved, _transformer
 from verify.certificates.hard_inputs import hard_inputs
 from verify.certificates.layout import Order, find_order
 from verify.certificates.moved import certified_in, enough_bits, judge_moved
-from verify.certificates.small import Registers
+from verify.certificates.small import RegisterNames
 from verify.certificates.wrong import NONE, _in_order
 from verify.certify import main
 from verify.dossiers.dossier import Subject
@@ -189,7 +189,7 @@ def test_an_order_of_coordinates_that_sequential_rounding_does_not_survive() -> 
     words = {"a": {"a": 1}, "b": {"b": 1}, "c": {"a": 1, "b": 1, "c": 1}}
     orders = {}
     for names in (("a", "c", "b", "sum"), ("a", "b", "c", "sum")):
-        own = Registers(names)
+        own = RegisterNames(names)
         block = own.block(({}, 1, {"a": 12, "c": -12, "b": 8}, 0, {"sum": 1}))
         arithmetic = Arithmetic(fixed_point(9), discipline=Discipline.SEQUENTIAL)
         orders[names] = own.model(words, NONE, [block], arithmetic)
@@ -386,7 +386,7 @@ def first_difference(wired: Wired, basis: Basis, sequences: Sequence[Sequence[in
 
 def test_what_is_refused_for_rounding_does_differ() -> None:
     """`t` is written as 1/32, and p = 9 has 16ths: it is 0. In a basis with 2·t + a, 1/16 is added there, and is not rounded."""
-    of = Registers(("a", "b", "t"))
+    of = RegisterNames(("a", "b", "t"))
     block = of.block(({"a": 1 / 16}, 0, {}, 1, {"t": 1 / 2}))
     wired = of.model({"a": {"a": 1}, "b": {"b": 1}}, NONE, [block, of.block()], Arithmetic(fixed_point(9)))
     model = described(wired.model, wired.arithmetic, wired.registers, wired.vocabulary, [])
@@ -403,7 +403,7 @@ def test_what_is_refused_for_rounding_does_differ() -> None:
 
 def test_what_is_rounded_at_some_positions() -> None:
     """At position 2, `t` is 1/16 exactly; at 3, it is 3/32, rounded."""
-    of = Registers(("a", "b", "c", "t", "position"))
+    of = RegisterNames(("a", "b", "c", "t", "position"))
     block = of.block(({"position": 1 / 16, "a": -1, "b": -1}, 0, {}, 1, {"t": 1 / 2}))
     words = {word: {word: 1} for word in "abc"}
     wired = of.model(words, {"position": 1}, [block, of.block()], Arithmetic(fixed_point(9)))
@@ -421,7 +421,7 @@ def test_what_is_rounded_at_some_positions() -> None:
 
 def test_a_position_that_is_cut_off() -> None:
     """The fifth position is 4 for p = 5, whose largest number is 3.75; a sum with another register is cut off elsewhere."""
-    of = Registers(("a", "b", "position"))
+    of = RegisterNames(("a", "b", "position"))
     wired = of.model({"a": {"a": 1}, "b": {"b": 1}}, {"position": 1}, [of.block()], Arithmetic(fixed_point(5)))
     model = described(wired.model, wired.arithmetic, wired.registers, wired.vocabulary, [])
     texts = TokenAutomaton(

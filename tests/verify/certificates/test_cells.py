@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from constructions.turing import cot
-from constructions.turing.configurations import Code, TaskOfAnySize
+from constructions.turing.configurations import AnyTextTask, Code
 from constructions.turing.library import find
 from constructions.turing.machine import parse_standard
 from precision.format import Discipline
@@ -32,7 +32,7 @@ from verify.dossiers.registry import find_subject
 from verify.dossiers.turing import configurations
 from verify.dossiers.turing.configurations import turing
 from verify.dossiers.turing.models import every_cells
-from verify.rounding.model import Model
+from verify.rounding.model import ExactModel
 from verify.trusted.growth import root
 
 MACHINES = [*(str(find(name).machine) for name in ("bb2", "bb5", "counter")), "1RZ1LA"]
@@ -56,7 +56,7 @@ def in_walk(machine: str, cells: int, program: Callable[[Subject], Any]) -> tupl
     return walk_of(number_of(cells), of_case, BITS_OF_HALF)
 
 
-def of_matrices(machine: str, cells: int) -> Model:
+def of_matrices(machine: str, cells: int) -> ExactModel:
     """By the matrices that are run."""
     wired = cot.Cot(parse_standard(machine), cells=cells).build(1)
     return as_model(at_size(every(machine), cells), wired)
@@ -68,7 +68,7 @@ def test_a_case_has_the_weights_and_texts_of_each_number_of_cells(machine: str, 
     _, (model, texts) = in_walk(machine, cells, build)
     assert weights(model, n) == weights(of_matrices(machine, cells), n)
     steps = (1 << Code(parse_standard(machine)).bits) ** cells
-    assert inputs_at(texts, n) == inputs_at(turing(TaskOfAnySize(parse_standard(machine), steps, "", cells)), n)
+    assert inputs_at(texts, n) == inputs_at(turing(AnyTextTask(parse_standard(machine), steps, "", cells)), n)
     (passed,) = texts.invariants
     assert isinstance(passed, Delayed)
     assert at(passed.by, n) == cells
@@ -123,7 +123,7 @@ def test_a_document_that_is_of_nothing(change: dict[str, Any]) -> None:
         subject_of({**document(), **change})
 
 
-own = {name: getattr(cot.Queue, name).fget for name in ("last", "last_bits", "least_bits", "scale")}
+own = {name: getattr(cot.QueueScale, name).fget for name in ("last", "last_bits", "least_bits", "scale")}
 WRONG: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "the last digit counts twice": ("last", lambda queue: own["last"](queue) * 2),
     "one digit less": ("last_bits", lambda queue: own["last_bits"](queue) - queue.code.bits),
@@ -134,7 +134,7 @@ WRONG: dict[str, tuple[str, Callable[[Any], Any]]] = {
 @pytest.mark.parametrize("wrong", WRONG)
 def test_wrong_weights_are_not_certified(monkeypatch: pytest.MonkeyPatch, wrong: str) -> None:
     name, value = WRONG[wrong]
-    monkeypatch.setattr(cot.Queue, name, property(value))
+    monkeypatch.setattr(cot.QueueScale, name, property(value))
     require_unknown(every())
 
 
@@ -149,7 +149,7 @@ def test_weights_that_are_wrong_for_some(
     """Not certified just where they are, as the case is split there."""
     name, value = WRONG[wrong]
     monkeypatch.setattr(
-        cot.Queue, name, property(lambda queue: value(queue) if is_wrong(queue.cells) else own[name](queue))
+        cot.QueueScale, name, property(lambda queue: value(queue) if is_wrong(queue.cells) else own[name](queue))
     )
     for m, right in ((cells, False), (cells - 2, True)):
         assert (in_walk(SMALL, m, lambda one: judge(*build(one)))[1].verdict == CERTIFIED) is right
@@ -157,7 +157,7 @@ def test_weights_that_are_wrong_for_some(
 
 def test_one_wrong_number_of_cells_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     wrong = property(lambda queue: own["last"](queue) * (2 if queue.cells == 10 else 1))
-    monkeypatch.setattr(cot.Queue, "last", wrong)
+    monkeypatch.setattr(cot.QueueScale, "last", wrong)
     require_unknown(every())
 
 
@@ -174,7 +174,7 @@ def test_one_p_for_all_cells_is_too_small() -> None:
 def test_a_builder_that_looks_at_what_it_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
     """Weights that are right for what stands for m, and others for numbers."""
     wrong = property(lambda queue: own["last"](queue) * (2 if isinstance(queue.cells, int) else 1))
-    monkeypatch.setattr(cot.Queue, "last", wrong)
+    monkeypatch.setattr(cot.QueueScale, "last", wrong)
     assert "has other weights" in require_unknown(every())[1]
 
 

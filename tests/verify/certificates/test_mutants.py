@@ -23,7 +23,7 @@ from verify.dossiers.retrieval.models import RETRIEVERS
 
 
 def test_a_precision_at_which_no_model_can_be_built(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transformer.Transformer, "least_precision", lambda *arguments: 5)
+    monkeypatch.setattr(transformer.TourTransformer, "least_precision", lambda *arguments: 5)
     document = certificate(find_subject("istree", 100))
     assert document["verdict"] == REFUSED
     assert "R_5" in document["what"]
@@ -152,8 +152,9 @@ HARD_GRAPHS = (
 @given(data=st.data())
 def test_single_changes_of_istree(data: st.DataObject) -> None:
     """Each is refused, not decided, or harmless on hard graphs; `pytest tests/verify/certificates --fuzz 60` tries hundreds."""
-    subject = find_subject("istree", 4, lean=data.draw(st.booleans()))
-    wired = lean.LEAN.build(4) if subject.dossier.lean else transformer.TRANSFORMER.build(4)
+    is_lean = data.draw(st.booleans())
+    subject = find_subject("istree", 4, lean=is_lean)
+    wired = lean.LEAN.build(4) if is_lean else transformer.TRANSFORMER.build(4)
     change = data.draw(st.tuples(st.sampled_from(places(wired.model)), st.sampled_from(CHANGES)))
     model = mutant(wired.model, *change, float(wired.arithmetic.format.quantum))
     changed = as_model(subject, wired, model)

@@ -16,8 +16,8 @@ from verify.certificates.runs import exhaust
 from verify.certify import main
 from verify.dossiers.registry import find_subject
 from verify.dossiers.retrieval.models import RETRIEVERS
-from verify.framework.predicates import Undecided
-from verify.framework.weights import Weights
+from verify.framework.predicates import NoVerdict
+from verify.framework.weights import Certifier
 from verify.oracles.counts import ordered_graphs, questions
 
 
@@ -67,11 +67,11 @@ def test_what_hard_inputs_do_not_refute() -> None:
 
 def test_an_obligation_that_is_not_met_refutes_no_claim() -> None:
     """No input is shown on which the model is wrong, so its claim stays undecided."""
-    with pytest.raises(Undecided, match="saturates: sequence reaches"):
-        Weights("rounding").judge(find_subject("recall", 16, length=4000))
+    with pytest.raises(NoVerdict, match="saturates: sequence reaches"):
+        Certifier("rounding").judge(find_subject("recall", 16, length=4000))
 
 
 def test_an_input_on_which_a_model_is_wrong_refutes_a_claim() -> None:
-    counterexample = Weights("rounding").judge(find_subject("counting", 8, printed=("count-margin",)))
+    counterexample = Certifier("rounding").judge(find_subject("counting", 8, printed=("count-margin",)))
     assert counterexample is not None
     assert "is not NO" in str(counterexample)

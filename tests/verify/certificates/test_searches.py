@@ -20,7 +20,7 @@ from verify.certificates.document import REFUSED, UNMET, certificate, judge
 from verify.dossiers.istree.texts import records_apart, records_limited
 from verify.dossiers.registry import find_subject
 from verify.rounding.checker import Report, check
-from verify.rounding.model import Model
+from verify.rounding.model import ExactModel
 
 N = 4
 GRAPHS = {
@@ -31,15 +31,15 @@ each = pytest.mark.parametrize("model", GRAPHS)
 
 
 @cache
-def built(model: str) -> tuple[Model, TokenAutomaton, Wired, Report]:
+def built(model: str) -> tuple[ExactModel, TokenAutomaton, Wired, Report]:
     subject = find_subject("istree", N, model=model)
     own, automaton = build(subject)
-    return own, automaton, MODELS[model, "paper"].of("repaired").build(N), check(own, automaton)
+    return own, automaton, MODELS[model, "paper"].in_variant("repaired").build(N), check(own, automaton)
 
 
 def tokens_of(model: str, wired: Wired, graph: Graph) -> tuple[list[int], int]:
     """What the model reads, and how long the prompt is."""
-    request = MODELS[model, "paper"].of("repaired").request(wired, graph)
+    request = MODELS[model, "paper"].in_variant("repaired").request(wired, graph)
     return [*request.prompt, *map(int, request.guess)][:-1], len(request.prompt)
 
 
@@ -73,7 +73,7 @@ def test_comparisons_that_are_kept_apart() -> None:
     model, automaton, _, report = built("rag")
     first, second = model.layers
     units = first.feed_forward.units
-    shifted = (replace(units[0], gate_bias=units[0].gate_bias + 1), *units[1:])  # type: ignore[operator]
+    shifted = (replace(units[0], gate_bias=units[0].gate_bias + 1), *units[1:])
     changed = replace(first, feed_forward=Sublayer(shifted, first.feed_forward.down))
     judgement = judge(replace(model, layers=(changed, second)), automaton)
     assert judgement.report is None or judgement.report.first_difference(report)

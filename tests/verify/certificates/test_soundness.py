@@ -60,7 +60,7 @@ GRAPHS = [
     ("graph", "layout"), [*((g, PAPER) for g in GRAPHS[::2]), *((g, EOS) for g in GRAPHS[1:4])], ids=str
 )
 def test_istree(graph: Graph, layout: TokenLayout) -> None:
-    wired = transformer.Transformer(layout).build(N)
+    wired = transformer.TourTransformer(layout).build(N)
     tokens = [*layout.prompt(graph), *expected_answer(graph, layout)[:-1]]
     everywhere = set(range(1, len(tokens) + 1))
     assert contradictions(wired, certified("istree", Discipline.FUSED, layout.name), tokens, everywhere) == []

@@ -13,7 +13,7 @@ from verify import certify
 from verify.certificates.building import build
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, held_against, judge
 from verify.certificates.hard_inputs import first_wrong, hard_inputs
-from verify.certificates.mutants import Place, mutant, named, places, with_weight
+from verify.certificates.mutants import Place, describe_weight, mutant, places, with_weight
 from verify.certificates.weight_margins import OTHER_FUNCTION, Surveyor
 from verify.dossiers.registry import find_subject
 
@@ -21,7 +21,7 @@ INDEX = Surveyor(find_subject("index", 4))
 
 
 def place(name: str) -> Place:
-    (result,) = [place for place in places(INDEX.wired.model) if named(INDEX.wired, place) == name]
+    (result,) = [place for place in places(INDEX.wired.model) if describe_weight(INDEX.wired, place) == name]
     return result
 
 

@@ -15,10 +15,10 @@ from verify.algebra.quotients import text
 from verify.algebra.symbolic import Symbolic, grows
 from verify.algebra.walks import Walk
 from verify.automata.token_automaton import Bound, TokenAutomaton
-from verify.certificates.above import Judge, Survey, rounding
+from verify.certificates.above import CasesSurvey, Judge, rounding
 from verify.certificates.document import UNKNOWN
 from verify.dossiers.dossier import Subject
-from verify.rounding.model import Model
+from verify.rounding.model import ExactModel
 from verify.trusted.growth import root
 
 BITS = (64, 65, 66, 80, 127, 128, 200, 255, 1000)
@@ -69,7 +69,7 @@ def at(number: Any, n: int, values: Values | None = None) -> Fraction:
     return top / under
 
 
-def weights(model: Model, n: int) -> list[Fraction]:
+def weights(model: ExactModel, n: int) -> list[Fraction]:
     """All numbers of the model, at n."""
     own = [at(w, n) for layer in model.layers for w in layer.weights()]
     families = [end for family in model.families.values() for end in (at(family.low, n), at(family.high, n))]
@@ -95,9 +95,9 @@ def number_of(bound: Bound) -> Any:
     return bound.constant if isinstance(bound, Polynomial) and bound.is_constant else bound
 
 
-def surveyed(subject: Subject, *judges: Judge) -> Survey:
+def surveyed(subject: Subject, *judges: Judge) -> CasesSurvey:
     """Every case, anew, with what is to be judged of it; rounding, if nothing else."""
-    survey = Survey(subject, judges or (rounding,))
+    survey = CasesSurvey(subject, judges or (rounding,))
     survey.run()
     return survey
 

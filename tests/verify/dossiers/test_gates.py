@@ -13,7 +13,7 @@ import pytest
 
 from circuits import simulation
 from circuits.builder import constants
-from circuits.circuit import Gate, Kind
+from circuits.circuit import Gate, GateKind
 from circuits.lanes import number_quanta
 from circuits.models import Rnn
 from circuits.runs import next_word
@@ -48,7 +48,7 @@ def test_each_token_is_the_circuits(name: str, n: int) -> None:
     rnn = brought(name)
     circuit, words = rnn.step.circuit, len(rnn.vocabulary)
     steps = Simulator(rnn).task(n).steps
-    gates = 4 * (circuit.operations + circuit.count(Kind.ONE)) + words * circuit.count(Kind.INPUT)
+    gates = 4 * (circuit.operations + circuit.count(GateKind.ONE)) + words * circuit.count(GateKind.INPUT)
     assert looked(rnn, n) > steps * gates
 
 
@@ -65,7 +65,9 @@ def test_another_gate_wire_or_start_is_refused() -> None:
     for place, gate in enumerate(rnn.step.circuit.gates):
         if gate.computes:
             mutants.append(
-                with_gates(rnn, {place: gate._replace(kind=Kind.XOR if gate.kind is Kind.AND else Kind.AND)})
+                with_gates(
+                    rnn, {place: gate._replace(kind=GateKind.XOR if gate.kind is GateKind.AND else GateKind.AND)}
+                )
             )
             left, right = (rng.choice([i for i in range(place) if i != read]) for read in (gate.left, gate.right))
             mutants += [
@@ -89,8 +91,10 @@ def drawn(rnn: Rnn, seed: int) -> Rnn:
     gates = {}
     for place, (gate, value) in enumerate(zip(circuit.gates, constants(circuit), strict=True)):
         if gate.computes and value is None:
-            kind = rng.choice((Kind.AND, Kind.XOR, Kind.XOR, Kind.ONE)) if place % 5 else Kind.XOR
-            gates[place] = Gate(kind, *(rng.randrange(place), rng.randrange(place)) if kind is not Kind.ONE else (0, 0))
+            kind = rng.choice((GateKind.AND, GateKind.XOR, GateKind.XOR, GateKind.ONE)) if place % 5 else GateKind.XOR
+            gates[place] = Gate(
+                kind, *(rng.randrange(place), rng.randrange(place)) if kind is not GateKind.ONE else (0, 0)
+            )
     return with_gates(rnn, gates, tuple(rng.randrange(2) for _ in circuit.initial))
 
 
@@ -137,7 +141,7 @@ def any_logits(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_head_that_is_right_for_one_circuit_alone_is_refused() -> None:
     """All gates of this circuit have the gate before them on the right. A head that always looks there is wrong for another."""
     rnn = brought("counter")
-    gates = {place: Gate(Kind.AND, gate.left, place - 1) for place, gate in computed(rnn)}
+    gates = {place: Gate(GateKind.AND, gate.left, place - 1) for place, gate in computed(rnn)}
 
     def fixed(block: Any, index: Any) -> Any:
         right = index("right")
@@ -155,13 +159,15 @@ def test_a_head_that_is_right_for_one_circuit_alone_is_refused() -> None:
 
 
 @pytest.mark.usefixtures("any_logits")
-@pytest.mark.parametrize(("register", "kind"), [("is_xor", Kind.AND), ("is_and", Kind.XOR), ("is_one", Kind.AND)])
-def test_a_unit_that_one_circuit_does_without_is_missed(register: str, kind: Kind) -> None:
+@pytest.mark.parametrize(
+    ("register", "kind"), [("is_xor", GateKind.AND), ("is_and", GateKind.XOR), ("is_one", GateKind.AND)]
+)
+def test_a_unit_that_one_circuit_does_without_is_missed(register: str, kind: GateKind) -> None:
     rnn = brought("counter")
     gates = {place: gate._replace(kind=kind) for place, gate in computed(rnn)}
     if register == "is_one":
-        ones = [place for place, gate in enumerate(rnn.step.circuit.gates) if gate.kind is Kind.ONE]
-        gates |= dict.fromkeys(ones, Gate(Kind.AND, 0, 0))
+        ones = [place for place, gate in enumerate(rnn.step.circuit.gates) if gate.kind is GateKind.ONE]
+        gates |= dict.fromkeys(ones, Gate(GateKind.AND, 0, 0))
 
     def without(block: Any, index: Any) -> Any:
         feed, name = block.feed_forward, index(register)
@@ -207,7 +213,7 @@ def test_a_plan_that_looks_at_the_gates_is_refused(monkeypatch: pytest.MonkeyPat
 
     def peeks(plan: Any, setting: Any) -> Any:
         block = operands(plan, setting)
-        few = plan.rnn.step.circuit.count(Kind.XOR) < 3
+        few = plan.rnn.step.circuit.count(GateKind.XOR) < 3
         return replace(block, gadgets=(*block.gadgets, block.gadgets[0])) if few else block
 
     monkeypatch.setattr(simulation, "_operands", peeks)

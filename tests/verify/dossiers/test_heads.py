@@ -11,7 +11,7 @@ import pytest
 
 from constructions.engines.reference import ReferenceEngine
 from constructions.parts.heads import copy, match, match_close
-from constructions.parts.heads.match import Pair, match_scale, prepare
+from constructions.parts.heads.match import RegisterPair, match_scale, prepare
 from constructions.wiring.affine import reg
 from constructions.wiring.part import Part, Setting
 from constructions.wiring.register import squared
@@ -88,7 +88,7 @@ def test_a_small_margin_is_not_certified(lemma: str, n: int, last: int) -> None:
 def keys_from_one(part: Part, setting: Setting) -> Sequence[BlockPlan]:
     key, square_of_key = reg("key"), reg(squared("key"))
     one = reg("one") - reg("first")  # the key of position 1 stays 0
-    pair = Pair(key + one, reg("query"), square_of_key + 2 * key + one, reg(squared("query")))
+    pair = RegisterPair(key + one, reg("query"), square_of_key + 2 * key + one, reg(squared("query")))
     head = match.match("match", (pair,), {"out": reg("payload")}, setting)
     return [BlockPlan((), prepare()), BlockPlan((head,), ())]
 

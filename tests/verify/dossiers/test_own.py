@@ -16,7 +16,7 @@ from constructions.wiring.wired import Wired
 from precision.format import Format
 from verify.automata.token_automaton import Label, State, TokenAutomaton
 from verify.bits.search import search
-from verify.bits.subjects import Subject as InVariant
+from verify.bits.subjects import BitsSubject as InVariant
 from verify.certificates.ranges import certificates
 from verify.dossiers.dossier import ENDLESS, LEAST, Dossier, Subject
 from verify.programs.intervals import explanations

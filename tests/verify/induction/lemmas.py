@@ -10,14 +10,14 @@ import networkx
 
 from verify.dossiers.istree.runs.graphs import Around
 from verify.induction.evaluation import Compiled
-from verify.induction.theory import Fact, Theory, written
+from verify.induction.theory import Fact, Theory, expression_text
 
 # About YES in a graph that is not connected: no run has that.
 CONTRADICTIONS = {"father-of-missed", "edge-to-missed", "yes-is-right"}
 EFFORTS = (100_000, 500_000, 2_000_000)  # in units of z3
 
 
-class Run(Protocol):
+class LemmaRun(Protocol):
     """What each symbol is, from place to place, and the integers at which facts about all are tried."""
 
     window: Sequence[int]
@@ -25,7 +25,7 @@ class Run(Protocol):
     def states(self) -> Iterator[dict[str, Any]]: ...
 
 
-class RunOfGraph(Run, Protocol):
+class RunOfGraph(LemmaRun, Protocol):
     """A run on a graph of n vertices."""
 
     n: int
@@ -41,7 +41,7 @@ class Trial:
         self.compiled = Compiled(made, {**tried, **supposed})
         self.met = set[str]()
 
-    def along(self, run: Run) -> Iterator[tuple[dict[str, Any], dict[str, Any] | None, dict[str, bool]]]:
+    def along(self, run: LemmaRun) -> Iterator[tuple[dict[str, Any], dict[str, Any] | None, dict[str, bool]]]:
         """Each place with the next one, None at the last, and with which facts hold there.
 
         Due are axioms and invariants everywhere, and lemmas where all that they suppose is true.
@@ -72,11 +72,11 @@ def is_tree(run: RunOfGraph, true: Mapping[str, bool], first: bool, last: bool) 
 
 def doubts_of_another_solver(made: Theory) -> dict[str, str]:
     """What cvc5 says to the question of each lemma, but for those that follow."""
-    script = ["(set-logic ALL)", *map(written, made.declarations)]
+    script = ["(set-logic ALL)", *map(expression_text, made.declarations)]
     for name in made.lemmas:
         fact = made.facts[name]
-        used = [f"(assert {written(made.facts[other].formula)})" for other in fact.uses or ()]
-        script += ["(push)", *used, f"(assert (not {written(fact.formula)}))", "(check-sat)", "(pop)"]
+        used = [f"(assert {expression_text(made.facts[other].formula)})" for other in fact.uses or ()]
+        script += ["(push)", *used, f"(assert (not {expression_text(fact.formula)}))", "(check-sat)", "(pop)"]
     solver = cvc5.Solver(cvc5.TermManager())
     solver.setOption("incremental", "true")
     solver.setOption("rlimit-per", "2000000")  # the same on every machine

@@ -16,11 +16,11 @@ from verify.dossiers.registry import find_subject
 from verify.framework.check import Check, Shared
 from verify.framework.claim import Claim, Searched
 from verify.framework.options import Options
-from verify.framework.predicates import Undecided
+from verify.framework.predicates import NoVerdict
 from verify.induction import __main__ as command
 from verify.induction import along
 from verify.induction import theory as theories
-from verify.induction.along import RUNS, places_of, shown
+from verify.induction.along import RUNS, check_along_runs, places_of
 from verify.induction.evaluation import Compiled, function_of
 from verify.induction.place import Place
 from verify.induction.theory import Theory
@@ -46,7 +46,7 @@ def made_of(subject: Subject) -> Theory:
 @pytest.mark.parametrize("subject", [*ISTREE, *TURING], ids=str)
 def test_what_lemmas_use_can_be_true(subject: Subject) -> None:
     made = made_of(subject)
-    seen = shown(made, made.lemmas)
+    seen = check_along_runs(made, made.lemmas)
     assert seen.doubt == ""
     halts_at_once = str(subject.dossier.fields.get("machine", "")).startswith("---")  # on the empty tape
     assert seen.places >= (4 if halts_at_once else 5)
@@ -60,7 +60,7 @@ def test_a_contradiction_is_refused(subject: Subject) -> None:
     made = made_of(subject)
     text = "kind" if "kind" in map(written_name, made.declarations) else "number"
     made.add(f"(axiom zero (= ({text} 1) 0)) (axiom one (= ({text} 1) 1))")
-    refused = shown(made, made.lemmas).doubt
+    refused = check_along_runs(made, made.lemmas).doubt
     assert refused.startswith(("zero is false: ", "one is false: "))
 
 
@@ -73,7 +73,7 @@ def test_an_axiom_that_leaves_out_large_numbers_is_refused(subject: Subject, mos
     assert made.of_axioms(along.LARGE) != "unsat"
     made.add(f"(axiom few (<= {size} {most}))")
     assert made.of_axioms() != "unsat"
-    assert shown(made, ()).doubt.endswith(", if each number is 1,000,000,000,000,000 or more")
+    assert check_along_runs(made, ()).doubt.endswith(", if each number is 1,000,000,000,000,000 or more")
 
 
 def written_name(declaration: Any) -> str:
@@ -121,7 +121,7 @@ HERE: list[dict[str, Any]] = [{"k": k, "number": lambda j: max(j - 1, 0)} for k 
 )  # fmt: skip
 def test_small_theories(text: str, doubt: str) -> None:
     made = small(text, *HERE)
-    assert shown(made, made.lemmas).doubt == doubt
+    assert check_along_runs(made, made.lemmas).doubt == doubt
 
 
 def test_the_axioms_alone_are_asked(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,13 +130,18 @@ def test_the_axioms_alone_are_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     zero = "(axiom zero (forall ((j Int)) (! (=> (> j 9) (= (number j) 0)) :pattern ((number j)))))"
     one = "(axiom one (forall ((j Int)) (! (=> (> j 9) (= (number j) 1)) :pattern ((number j)))))"
     asked = "(axiom there (or (= (number 10) 9) (= (number 1) 0)))"
-    assert shown(small(zero + asked, *HERE), []).doubt == ""
-    assert shown(small(zero + one + asked, *HERE), []).doubt == "z3 derives a contradiction from the axioms alone"
+    assert check_along_runs(small(zero + asked, *HERE), []).doubt == ""
+    assert (
+        check_along_runs(small(zero + one + asked, *HERE), []).doubt
+        == "z3 derives a contradiction from the axioms alone"
+    )
     assert small(zero, *HERE).of_axioms() in ("sat", "unknown")
 
 
 def test_a_theory_without_runs_is_not_shown() -> None:
-    assert shown(small("(axiom a true)"), []).doubt == "no run is named along which axioms could be evaluated"
+    assert (
+        check_along_runs(small("(axiom a true)"), []).doubt == "no run is named along which axioms could be evaluated"
+    )
 
 
 def test_what_is_remembered_is_what_is_true() -> None:
@@ -145,7 +150,7 @@ def test_what_is_remembered_is_what_is_true() -> None:
     compiled, again = (Compiled(made, made.facts) for _ in range(2))
     for place in places_of(made):
         truths = compiled.truths(place.symbols, place.window)
-        again.go(place.symbols, place.window)
+        again.move_to(place.symbols, place.window)
         assert {name: again.holds(name) for name in made.facts} == truths
 
 
@@ -171,7 +176,7 @@ def test_formulas_mean_what_they_mean_in_smt_lib(formula: str, true: bool, monke
     """z3 says the same, of k = 1."""
     monkeypatch.setattr(along, "LARGE", 1)
     made = small(f"(axiom a {formula})", HERE[0])
-    assert (shown(made, []).doubt == "") == true
+    assert (check_along_runs(made, []).doubt == "") == true
     assert theories._answer(f"(declare-const k Int) (assert (= k 1)) (assert {formula})", 10**6) == (
         "sat" if true else "unsat"
     )
@@ -184,7 +189,7 @@ def test_a_claim_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
     check.follows(made, range="all")
     assert check.row(0).verdict == "holds"
     check, made = Check(claim, Options()), small("(axiom a (= k 1)) (axiom c (= k 2)) (lemma b (a) (> k 0))", HERE[0])
-    with pytest.raises(Undecided, match="what lemmas use may contradict itself: c is false: place 0"):
+    with pytest.raises(NoVerdict, match="what lemmas use may contradict itself: c is false: place 0"):
         check.follows(made, range="all")
 
 
@@ -200,7 +205,7 @@ def test_the_command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mon
     right = model.theory
 
     def planted(dossier: Any) -> Theory:
-        made = right(dossier)
+        made: Any = right(dossier)
         made.add("(axiom one (= (number 1) 1))")
         return made
 
@@ -230,7 +235,7 @@ def test_claims_of_one_run_share_what_follows(monkeypatch: pytest.MonkeyPatch) -
     assert follow(made, Shared()) == ["a", "b"]
     other = small(text.replace(">= (number 1) 0", ">= (number 1) 1"), *HERE)
     for _ in range(2):  # what is not shown is not remembered
-        with pytest.raises(Undecided, match="b is not seen to follow"):
+        with pytest.raises(NoVerdict, match="b is not seen to follow"):
             follow(other, shared)
 
 

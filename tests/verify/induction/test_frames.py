@@ -34,7 +34,7 @@ from verify.dossiers.istree.lemmas.search import text_of
 from verify.dossiers.istree.runs.frames import FrameRun
 from verify.dossiers.istree.walks_in_frames import Edges
 from verify.induction.evaluation import Compiled, symbol
-from verify.programs.shorthand import K, at, back, let, word
+from verify.programs.shorthand import K, back, let, read_match, word
 
 MADE = theory(Frames(N))
 PROMPTS: list[Edges] = [
@@ -100,7 +100,7 @@ def test_they_are_of_every_n() -> None:
 def father_of(frames: Frames, vertex: Term, *, again: str = "", last: bool = False) -> Term:
     """The vertex before, at the first or last time that the search came down to a vertex, or again."""
     came = let("came", frames.came_to + (word(again, 2) * HERE if again else ZERO))
-    return at(word(DOWN, 2) * back(HERE, 1), (came, vertex), last=last)
+    return read_match(word(DOWN, 2) * back(HERE, 1), (came, vertex), last=last)
 
 
 BASE, GONE_UP = SayNumber(ONE, PLACE), ((OWN, HERE), (OTHER, back(HERE, 1)))
@@ -110,7 +110,7 @@ WRONG: list[
     ("came_to", lambda frames: let("came_to", word(DOWN, 2) * HERE), "comings"),
     ("father", lambda frames: partial(father_of, frames, last=True), "father-at-here"),
     ("father", lambda frames: partial(father_of, frames, again=UP), "father-at-here"),
-    ("father", lambda frames: lambda vertex: at(back(HERE, 2), (frames.came_to, vertex)), "father-is"),
+    ("father", lambda frames: lambda vertex: read_match(back(HERE, 2), (frames.came_to, vertex)), "father-is"),
     ("downs", lambda frames: as_term(Count(Matching(((HERE, ONE),)))), "downs-then"),
     ("downs", lambda frames: as_term(Count(Matching(((word(DOWN), ONE),)))) + 1, "none-down"),
     ("unless_visited", lambda frames: BASE, "frame-down"),
@@ -121,8 +121,8 @@ WRONG: list[
     ("up", lambda frames: SayNumber(ONE, VERTEX), "frame-up"),
     ("up", lambda frames: Anything(), "frame-up"),
     ("edge_gone_up", lambda frames: BASE, "frame-up"),
-    ("edge_gone_up", lambda frames: SayNumber(at(K, *GONE_UP, last=True), PLACE), "frame-up"),
-    ("edge_gone_up", lambda frames: SayNumber(at(K, *GONE_UP[:1]), PLACE), "frame-up"),
+    ("edge_gone_up", lambda frames: SayNumber(read_match(K, *GONE_UP, last=True), PLACE), "frame-up"),
+    ("edge_gone_up", lambda frames: SayNumber(read_match(K, *GONE_UP[:1]), PLACE), "frame-up"),
     ("edge_passed", lambda frames: SayNumber(back(THERE, 2), PLACE), "frame-pass"),
     ("edge_passed", lambda frames: Say(NO), "frame-pass"),
     ("twice_as_far", lambda frames: frames.place(back(THERE, 3) * 3 - THERE * 2), "frame-further"),

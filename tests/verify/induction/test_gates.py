@@ -6,11 +6,11 @@ import itertools
 
 import pytest
 
-from circuits.circuit import Kind
+from circuits.circuit import GateKind
 from tests.verify.induction.lemmas import require_doubt, with_another_text
 from verify.dossiers.rnn.lemmas.gates import theory
 from verify.dossiers.rnn.runs.gates import CIRCUITS, places
-from verify.induction.along import shown
+from verify.induction.along import check_along_runs
 from verify.induction.evaluation import Compiled
 from verify.induction.theory import text_of
 
@@ -20,7 +20,7 @@ TEXT = text_of("gates", "verify.dossiers.rnn.lemmas")
 def test_they_follow() -> None:
     made = theory()
     assert {name: doubt for name in made.lemmas if (doubt := made.doubt(name))} == {}
-    assert shown(made, made.lemmas).doubt == ""
+    assert check_along_runs(made, made.lemmas).doubt == ""
 
 
 def test_all_is_true_of_runs() -> None:
@@ -34,7 +34,7 @@ def test_all_is_true_of_runs() -> None:
 
 
 def test_runs_have_each_kind_of_gate() -> None:
-    assert {gate.kind for circuit in CIRCUITS for gate in circuit.gates} == {*Kind}
+    assert {gate.kind for circuit in CIRCUITS for gate in circuit.gates} == {*GateKind}
 
 
 @pytest.mark.parametrize(("at", "other"), [*itertools.product(range(1, 21, 3), (-1, 5))])

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from verify.dossiers.registry import find_subject
-from verify.induction.along import RUNS, places_of, shown
+from verify.induction.along import RUNS, check_along_runs, places_of
 from verify.induction.interpretation import definitions, first_doubt
 from verify.induction.place import Place
 from verify.induction.theory import Theory
@@ -94,16 +94,16 @@ def test_what_is_false_beyond_is_not_shown(axiom: str, unseen: tuple[str, str] |
 def test_a_contradiction_that_no_window_sees(monkeypatch: pytest.MonkeyPatch) -> None:
     """number(1000) is 0 after the text; the lemmas would follow from an axiom that says otherwise."""
     made = find_subject("istree", 1, lean=True).dossier.theory()
-    assert made is not None
+    assert isinstance(made, Theory)
     made.add("(axiom far (forall ((j Int)) (=> (> j 99) (= (number j) 7))))")
-    assert shown(made, made.lemmas).doubt.startswith("far is not seen to be true of all integers: edges")
+    assert check_along_runs(made, made.lemmas).doubt.startswith("far is not seen to be true of all integers: edges")
     place = Place("here", {"k": 1, "f": lambda j: j}, range(-1, 3), TABLE)
     monkeypatch.setitem(RUNS, "given", lambda: [place])
     small = theory(
         "(declare-const k Int) (declare-fun f (Int) Int) (suppose less (forall ((j Int)) (< (f j) 9))) (lemma a (less) true)"
     )
     small.runs = ("given",)
-    assert shown(small, ["a"]).doubt == "less is not seen to be true of all integers: here: z3 says sat"
+    assert check_along_runs(small, ["a"]).doubt == "less is not seen to be true of all integers: here: z3 says sat"
 
 
 def test_a_wrong_recursion_is_refused() -> None:

@@ -25,7 +25,7 @@ from constructions.language.terms import (
 from constructions.turing.library import find
 from constructions.turing.machine import Machine, parse_standard
 from constructions.turing.rag import COPY, PLACE
-from constructions.turing.tape_models import CELL, HALT, STATE, SYMBOL, TO_LEFT, TaskOfAnySize
+from constructions.turing.tape_models import CELL, HALT, STATE, SYMBOL, TO_LEFT, AnyTapeTask
 from tests.verify.induction.lemmas import Trial, doubts_of_another_solver, require_doubt, with_another_text
 from verify.algebra.interval import symbol
 from verify.dossiers.turing.lemmas.machine import STEPS, theory
@@ -172,13 +172,13 @@ WRONG_SEARCH = {
 
 @pytest.mark.parametrize(("what", "lemma"), WRONG.items(), ids=WRONG)
 def test_of_a_wrong_definition_not_all_follow(what: str, lemma: str) -> None:
-    wrong = Wrong(TaskOfAnySize(BB2, symbol(2, 2**64), ""), what)
+    wrong = Wrong(AnyTapeTask(BB2, symbol(2, 2**64), ""), what)
     require_doubt(theory(BB2), theory(BB2, step=wrong), lemma)
 
 
 @pytest.mark.parametrize(("what", "lemma"), WRONG_SEARCH.items(), ids=WRONG_SEARCH)
 def test_of_wrong_searches_not_all_follow(what: str, lemma: str) -> None:
-    wrong = WrongSearch(TaskOfAnySize(BB2, symbol(2, 2**64), ""), what)
+    wrong = WrongSearch(AnyTapeTask(BB2, symbol(2, 2**64), ""), what)
     require_doubt(theory(BB2, "rag"), theory(BB2, step=wrong), lemma)
 
 
@@ -202,7 +202,7 @@ def test_a_step_begins_with_one_word_wherever_it_is_said(kind: type[MachineStep]
         )
 
     changed = property(lambda step: Say(TO_LEFT)) if at is None else other
-    wrong = type("Wrong", (kind,), {name: changed})(TaskOfAnySize(BB2, symbol(2, 2**64), ""))
+    wrong = type("Wrong", (kind,), {name: changed})(AnyTapeTask(BB2, symbol(2, 2**64), ""))
     with pytest.raises(ValueError, match="begins with another word"):
         theory(BB2, step=wrong)
 

@@ -62,7 +62,7 @@ ANY_NUMBER_OF_EDGES = [
 
 @pytest.mark.parametrize("tokens", LAYOUTS)
 def test_counts_are_shown_of_prompts_with_any_number_of_edges(tokens: str) -> None:
-    behind = lemmas("repaired", tokens).behind(["orders", "order-rises", "others-differ"])
+    behind = lemmas("repaired", tokens).closure(["orders", "order-rises", "others-differ"])
     assert "no-edge-twice" in behind
     assert not {"prompt", "thoughts", "behind-prompt"} & set(behind)
 

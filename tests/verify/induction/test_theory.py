@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from verify.induction.theory import Expression, Theory, read, written
+from verify.induction.theory import Expression, Theory, expression_text, read
 
 INDUCTION = """
 (declare-const k Int) (define-fun next () Int (+ k 1)) (define-fun double ((x Int)) Int (* 2 x))
@@ -73,14 +73,14 @@ def test_a_small_induction() -> None:
     assert made.lemmas == ["small/on", "above", "nothing"]
     assert [made.doubt(name) for name in made.lemmas] == ["", "z3 says sat", "z3 says sat"]
     assert made.facts["small/on"].supposes == {"small"} == made.facts["above"].supposes
-    assert made.behind(["above"]) == ["start", "small", "above"]
-    assert made.behind(["small/on", "nothing"]) == ["small", "small/on", "nothing"]
+    assert made.closure(["above"]) == ["start", "small", "above"]
+    assert made.closure(["small/on", "nothing"]) == ["small", "small/on", "nothing"]
 
 
 def test_what_follows_by_induction_rests_on_both_of_its_lemmas() -> None:
     made = Theory({})
     made.add(INDUCTION + "(induction all (j 0) () (>= j 0) ((+ j 0)) (start)) (lemma above (all) true)")
-    assert made.behind(["above"]) == ["start", "all/start", "all/step", "all", "above"]
+    assert made.closure(["above"]) == ["start", "all/start", "all/step", "all", "above"]
 
 
 def test_from_facts_that_contradict_each_other_nothing_follows() -> None:
@@ -94,7 +94,7 @@ def test_from_facts_that_contradict_each_other_nothing_follows() -> None:
 
 @given(st.recursive(st.sampled_from(["a", "|b c|", "12"]), lambda inner: st.lists(inner, max_size=3)))
 def test_texts_are_read_as_written(expression: Expression) -> None:
-    assert read(written(expression)) == [expression]
+    assert read(expression_text(expression)) == [expression]
 
 
 def test_what_is_concluded_rests_on_invariants_and_its_own_case() -> None:
@@ -107,13 +107,13 @@ def test_what_is_concluded_rests_on_invariants_and_its_own_case() -> None:
 
 LONG = """
 import os, signal, threading, z3
-from verify.induction.theory import asked
+from verify.induction.theory import ask
 x, y, z = z3.Ints("x y z")
 solver = z3.Solver()
 solver.add(x * x * x + y * y * y + z * z * z == 114, x > y, y > z)
 threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
 try:
-    print(asked(solver))
+    print(ask(solver))
 except KeyboardInterrupt:
     print("interrupted")
 """

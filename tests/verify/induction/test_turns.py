@@ -24,14 +24,14 @@ from tests.verify.induction.lemmas import (
 from verify.automata.token_automaton import Label
 from verify.dossiers.istree import texts, turns
 from verify.dossiers.istree.lemmas.search import N, text_of
-from verify.dossiers.istree.lemmas.turns import Text, Way, defined, theory
-from verify.dossiers.istree.results import Found
+from verify.dossiers.istree.lemmas.turns import Text, TurnWay, defined, theory
+from verify.dossiers.istree.results import SearchResult
 from verify.dossiers.istree.runs.turns import TurnRun
 from verify.dossiers.istree.steps import NUMBER
 from verify.induction import __main__ as command
 from verify.induction.along import Shown
 from verify.induction.theory import Theory
-from verify.programs.shorthand import at, back, let, word
+from verify.programs.shorthand import back, let, read_match, word
 
 MADE = theory(defined())
 GRAPHS = [
@@ -74,7 +74,7 @@ def test_what_is_said_of_each_run_supposes_nothing_else() -> None:
 def test_edges_stand_in_the_prompt_alone() -> None:
     """No way has the word of which an axiom says so."""
     text = defined()
-    ways = (way for mark in (RECORD, RETURN) for way in text.ways(text.heads(mark), "k", Way()))
+    ways = (way for mark in (RECORD, RETURN) for way in text.ways(text.heads(mark), "k", TurnWay()))
     kinds = {int(kind) for way in ways for kind in re.findall(r"\(= \(kind \(\+ k \d+\)\) (\d+)\)", way.formula)}
     assert kinds == {*text.kinds.values()} - {text.kinds[PAPER.start], text.kinds[PAPER.joint]}
 
@@ -91,12 +91,12 @@ def due_but(like: Label, said: Callable[[Answer], Answer]) -> Text:
         is_like = all(getattr(label, name) == value for name, value in said_of.items() if value)
         return said(right) if right is not None and is_like else right
 
-    return Text(due, Found(N, PAPER))
+    return Text(due, SearchResult(N, PAPER))
 
 
-def found_but(name: str, term: Callable[[Found], Term]) -> Text:
+def found_but(name: str, term: Callable[[SearchResult], Term]) -> Text:
     """As defined, but for one thing that searches find."""
-    return Text(defined().due, type("Wrong", (Found,), {name: property(term)})(N, PAPER))
+    return Text(defined().due, type("Wrong", (SearchResult,), {name: property(term)})(N, PAPER))
 
 
 def other(answer: Answer) -> Answer:
@@ -136,7 +136,7 @@ WRONG: dict[str, tuple[Text, str]] = {  # another definition, and a lemma that f
             lambda label: (
                 other(said) if isinstance(said := turns.definition(N, label), If) and label.number == 1 else said
             ),
-            Found(N, PAPER),
+            SearchResult(N, PAPER),
         ),
         "never-open",
     ),
@@ -162,11 +162,11 @@ WRONG: dict[str, tuple[Text, str]] = {  # another definition, and a lemma that f
     "YES whatever is recorded": (due_but(HEAD, verdict(lambda right: right.then)), "turn-yes"),
     "YES if vertices are missing": (due_but(HEAD, verdict(other)), "turn-yes"),
     "the last record of a vertex": (
-        found_but("recorded", lambda found: at(back(NUMBER, 2), (found.came_to, found.current), last=True)),
+        found_but("recorded", lambda found: read_match(back(NUMBER, 2), (found.came_to, found.current), last=True)),
         "first-record",
     ),
     "where the vertex is, not the father": (
-        found_but("recorded", lambda found: at(NUMBER, (found.came_to, found.current))),
+        found_but("recorded", lambda found: read_match(NUMBER, (found.came_to, found.current))),
         "finds-father",
     ),
     "ways back are records": (

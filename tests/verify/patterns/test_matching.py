@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions.istree.searches import Search, searches
+from constructions.istree.searches import SearchWords, searches
 from constructions.turing.rag import tape_search
 from verify.patterns.matching import FOUND, NO_GROUP, Open, advance
 from verify.patterns.pattern import COUNT, MOST_REPEATED, NUMERALS, OTHER, PARSER, pattern
@@ -155,7 +155,7 @@ TURNS = st.lists(st.sampled_from(["<s>", "~", "-", "^", "FAILED", *WRITTEN.piece
     words=TURNS, edges=st.lists(st.tuples(*[st.sampled_from(NUMBERS)] * 2), max_size=5), pair=st.permutations(NUMBERS)
 )
 def test_a_letter_stands_for_a_numeral(
-    search: Search, words: list[str], edges: list[tuple[str, str]], pair: list[str]
+    search: SearchWords, words: list[str], edges: list[tuple[str, str]], pair: list[str]
 ) -> None:
     """Words in any order, after some edges."""
     text = ["<s>", *(word for a, b in edges for word in (a, "~", b)), *words]

@@ -25,7 +25,7 @@ from constructions.retrieval.rag import PLAIN, REPEAT
 from constructions.turing import rag
 from constructions.turing.library import find
 from constructions.turing.rag import PLACE
-from constructions.turing.tape_models import TaskOfAnySize
+from constructions.turing.tape_models import AnyTapeTask
 from tests.verify.patterns.told import seen_behind
 from verify.automata.token_automaton import Label, State
 from verify.dossiers.istree import searches as of_istree
@@ -36,15 +36,15 @@ from verify.dossiers.retrieval import searches as of_retrieval
 from verify.dossiers.turing import searches as of_turing
 from verify.dossiers.turing.searches import of_tape, of_word
 from verify.patterns.pattern import COUNT, NUMERALS, OTHER
-from verify.patterns.readings import MARKED, NOTHING, Reading, Word
-from verify.patterns.texts import Comparison, Difference, Spelled
-from verify.programs.shorthand import at, word
+from verify.patterns.readings import MARKED, NOTHING, TermReading, Word
+from verify.patterns.texts import Comparison, Spelling, TextDifference
+from verify.programs.shorthand import read_match, word
 from verify.programs.witness import tokens_of as graph_tokens
 from verify.runs.turing_runs import tokens_of as tape_tokens
 
 
 def of_task(task: str, *letters: str) -> Comparison:
-    return find_dossier(task, "rag").search(*letters)  # type: ignore[union-attr]
+    return find_dossier(task, "rag").search(*letters)
 
 
 SPELLED = {**of_retrieval.SPELLED, **of_istree.SPELLED, **of_turing.SPELLED}
@@ -69,7 +69,7 @@ def test_a_search_finds_what_is_defined(name: str) -> None:
 
 
 def test_numbers_are_spelled_as_told() -> None:
-    task = TaskOfAnySize(find("bb2").machine, 30, "1" * 30)
+    task = AnyTapeTask(find("bb2").machine, 30, "1" * 30)
     for family in (*families(30), *rag.families(task)):
         spelled = SPELLED[family.name]
         for text in map(family.text, range(family.low, family.high + 1)):
@@ -153,10 +153,10 @@ def test_patterns_that_find_the_same() -> None:
 # Wrong ones
 
 
-def another(name: str, *, term: Term | None = None, search: Sequence[Word] = ()) -> Reading:
+def another(name: str, *, term: Term | None = None, search: Sequence[Word] = ()) -> TermReading:
     """With another term or search."""
     of = RIGHT[name].reading
-    return Reading(
+    return TermReading(
         term or of.term,
         search or of.search,
         asks=of.asks,
@@ -194,7 +194,7 @@ def picked(term: Term, *, last: bool, keys: int | None = None) -> Term:
 
 def respelled(name: str, family: str, *forms: str) -> Comparison:
     """With another spelling of numbers."""
-    return replace(RIGHT[name], spelled={**RIGHT[name].spelled, family: Spelled(forms)})
+    return replace(RIGHT[name], spelled={**RIGHT[name].spelled, family: Spelling(forms)})
 
 
 def recounted(name: str, plus: int) -> Comparison:
@@ -205,8 +205,8 @@ def recounted(name: str, plus: int) -> Comparison:
 
 WRONG = {
     "the last record": lambda: reread(RECORD, lambda term: picked(term, last=True)),
-    "the vertex itself": lambda: reread(RECORD, lambda _: at(NUMBER, (word("-", 1) * NUMBER, FOUND.current))),
-    "nothing": lambda: reread(RECORD, lambda _: at(NUMBER, (word("-") * NUMBER, FOUND.current))),
+    "the vertex itself": lambda: reread(RECORD, lambda _: read_match(NUMBER, (word("-", 1) * NUMBER, FOUND.current))),
+    "nothing": lambda: reread(RECORD, lambda _: read_match(NUMBER, (word("-") * NUMBER, FOUND.current))),
     "a digit of the father": lambda: rewritten(RECORD, r"(\d+)", r"\d*(\d)"),
     "any mark": lambda: rewritten(RECORD, r"\s-\s", r"\s.\s"),
     "the last neighbour": lambda: reread(FIRST, lambda term: picked(term, last=True, keys=1)),
@@ -263,7 +263,7 @@ def test_what_cannot_be_told_is_not_called_the_same(what: str) -> None:
         TOO_WIDE[what]().difference()
 
 
-def differ(wrong: Comparison, found: Difference, numerals: Sequence[str]) -> bool:
+def differ(wrong: Comparison, found: TextDifference, numerals: Sequence[str]) -> bool:
     numbers = dict(zip((*NUMERALS, OTHER), numerals, strict=True))
     if found.number is not None:
         numbers[wrong.reading.counts] = str(found.number)
@@ -293,7 +293,7 @@ def test_a_number_of_repetitions_is_the_one_that_is_counted_with() -> None:
     further = [said._replace(plus=said.number is not None) for said in right.reading.search]
     with pytest.raises(ValueError, match="more than it says"):
         another("a place", search=further)
-    uncounted = Reading(right.reading.term, right.reading.search, more=1)
+    uncounted = TermReading(right.reading.term, right.reading.search, more=1)
     with pytest.raises(ValueError, match="another number than is compared"):
         replace(right, reading=uncounted)
 

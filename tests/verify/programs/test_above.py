@@ -48,7 +48,7 @@ from verify.programs.facts import Facts
 from verify.programs.intervals import as_defined, explanations
 from verify.programs.normal import Normalizer
 from verify.programs.witness import tokens_of
-from verify.rounding.model import Model
+from verify.rounding.model import ExactModel
 
 SUBJECTS = [find_subject(name, LEAST, model=model) for name, model in MODELS]
 
@@ -58,7 +58,7 @@ SUBJECTS = [find_subject(name, LEAST, model=model) for name, model in MODELS]
 def test_a_case_says_what_each_of_its_n_does(subject: Subject, n: int) -> None:
     """Of the same weights, whose rounding is asked for as well; and what is shown is so at n."""
 
-    def both(walk: Walk) -> tuple[Model, Any, str]:
+    def both(walk: Walk) -> tuple[ExactModel, Any, str]:
         growing = replace(subject, n=n_of(walk))
         model, automaton = build(growing)
         return model, explained(growing, model, automaton), judge(model, automaton).verdict
@@ -94,7 +94,7 @@ def test_all_cases_are_one_theorem(name: str) -> None:
         assert all(holds(theorem["inequalities"][i], values) for i in shown_at(theorem, n))
 
 
-def every_weight(model: Model, change: Callable[[Weight], Weight], which: int) -> Model:
+def every_weight(model: ExactModel, change: Callable[[Weight], Weight], which: int) -> ExactModel:
     """With one weight of the layers changed."""
     places = iter(range(1 << 20))
     return replace(
@@ -137,7 +137,7 @@ def test_a_changed_weight_is_certified_of_a_case_only_if_it_is_of_each_n(
         assert explained(one, every_weight(own, CHANGES[change], which), automaton)["verdict"] == CERTIFIED
 
 
-def with_scores(model: Model, n: Any, factor: Callable[[Any], Any]) -> Model:
+def with_scores(model: ExactModel, n: Any, factor: Callable[[Any], Any]) -> ExactModel:
     """What the last head asks for, but for the position that is preferred, times this."""
     *others, layer = model.layers
     (head,) = layer.heads
@@ -156,7 +156,7 @@ FACTORS: dict[str, tuple[Callable[[Any], Any], list[bool]]] = {
 def test_scores_that_are_large_enough_up_to_some_n_only(name: str) -> None:
     factor, expected = FACTORS[name]
 
-    def scaled(subject: Subject, model: Model, automaton: TokenAutomaton) -> Any:
+    def scaled(subject: Subject, model: ExactModel, automaton: TokenAutomaton) -> Any:
         return as_defined(subject, with_scores(model, subject.n, factor), automaton)
 
     actual = surveyed(find_subject("recall", LEAST), scaled)
@@ -166,7 +166,7 @@ def test_scores_that_are_large_enough_up_to_some_n_only(name: str) -> None:
     assert (actual.theorem is not None) == all(expected)
 
 
-def refusing(subject: Subject, model: Model, automaton: TokenAutomaton) -> Any:
+def refusing(subject: Subject, model: ExactModel, automaton: TokenAutomaton) -> Any:
     return {"verdict": "refused", "where": "here", "what": "it is asked for", "assumed_invariants": []}
 
 
@@ -181,7 +181,7 @@ def test_one_walk_is_certified_only_if_all_that_is_asked_of_it_is(judges: tuple[
 
 
 def test_a_case_has_the_names_of_what_is_assumed_and_of_its_program() -> None:
-    def assuming(subject: Subject, model: Model, automaton: TokenAutomaton) -> Any:
+    def assuming(subject: Subject, model: ExactModel, automaton: TokenAutomaton) -> Any:
         return {**as_defined(subject, model, automaton), "assumed_invariants": ["of runs"]}
 
     actual = surveyed(find_subject("recall", LEAST, model="rag"), rounding, assuming)

@@ -57,8 +57,8 @@ def test_a_definition_that_is_wrong_on_one_number_of_cells(monkeypatch: pytest.M
 
 @pytest.mark.parametrize("halt", [lambda queue: queue.scale, lambda queue: 1])
 def test_a_logit_that_is_too_small(monkeypatch: pytest.MonkeyPatch, halt: Callable[[Any], Any]) -> None:
-    monkeypatch.setattr(cot.Queue, "halt", property(halt))
-    monkeypatch.setattr(cot.Queue, "least_bits", property(lambda queue: 8 * queue.cells + 1))
+    monkeypatch.setattr(cot.QueueScale, "halt", property(halt))
+    monkeypatch.setattr(cot.QueueScale, "least_bits", property(lambda queue: 8 * queue.cells + 1))
     assert in_walk(SMALL, 8, judged)[1] == UNKNOWN
 
 
@@ -107,7 +107,7 @@ def test_each_small_number_of_cells_is_for_itself(monkeypatch: pytest.MonkeyPatc
 
     seen: list[Any] = []
 
-    def told(subject: Subject, *_: Any) -> dict[str, Any]:
+    def told(subject: Any, *_: Any) -> dict[str, Any]:
         seen.append((subject.dossier.cells, subject.n))
         return {"verdict": CERTIFIED}
 

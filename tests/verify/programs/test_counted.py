@@ -87,7 +87,7 @@ def test_a_normal_form_is_what_it_was(prompt: str, says: str) -> None:
     normal, texts = NORMALS[prompt]
     term = term_of(says)
     for state in range(len(normal.facts.automaton.states)):
-        form = Normalizer(normal.facts.at(frozenset([state]))).term(term)
+        form = Normalizer(normal.facts.facts_at(frozenset([state]))).term(term)
         for text in texts:
             for k in range(1, len(text.tokens) + 1):
                 here = normal.facts.automaton.states[state]

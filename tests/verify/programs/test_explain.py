@@ -7,6 +7,7 @@ import random
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 from safetensors.numpy import load_file, save_file
@@ -34,7 +35,7 @@ from verify.inputs.strategies import every_input
 from verify.programs.document import _is_defined, compared, explained, explanation
 from verify.programs.extraction import extract
 from verify.programs.normal import Normalizer
-from verify.rounding.model import Model
+from verify.rounding.model import ExactModel
 from verify.trusted import program
 
 N = 8
@@ -74,11 +75,12 @@ def test_a_print_is_not_the_task_unless_it_slips_by_rounding(name: str, model: s
 
 @cache
 def asked(name: str) -> list[Question]:
-    result = list((one := find_subject(name, N)).dossier.tried(one))
+    one: Any = find_subject(name, N)
+    result = list(one.dossier.tried(one))
     return random.Random(name).sample(result, min(4, len(result)))
 
 
-def answers_as_defined(subject: Subject, model: Model, automaton: TokenAutomaton) -> Json:
+def answers_as_defined(subject: Subject, model: ExactModel, automaton: TokenAutomaton) -> Json:
     return compared(subject, model, automaton, extract(model, automaton))
 
 
@@ -174,7 +176,7 @@ def test_a_definition_with_one_wrong_word_is_not_the_program() -> None:
 
 def wrong_words(subject: Subject, wired: Wired, ideal: IdealModel, question: Question) -> list[str]:
     """What it says after a prompt and should not; what stands after a search is its result, and nobody's word."""
-    retriever = subject.dossier.solver
+    retriever: Any = subject.dossier.solver
     words = [*question.words(), *retriever.thoughts(question, frozenset()), retriever.task.answer(question)]
     _, following = ideal.run(wired.tokens(words[:-1]))
     own = [k for k in range(len(question.words()), len(words)) if words[k - 1] != END_SEARCH]

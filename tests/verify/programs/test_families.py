@@ -35,7 +35,7 @@ from tests.verify.programs.every_text import every_text
 from verify.automata.token_automaton import Label, State, TokenAutomaton
 from verify.programs.decisions import _contradicts, _with
 from verify.programs.facts import Facts
-from verify.programs.forms import named
+from verify.programs.forms import as_atom
 from verify.programs.normal import Normalizer
 
 FAMILIES = {"a": (-1, 1), "b": (0, 2)}
@@ -80,7 +80,7 @@ def sums(parts: st.SearchStrategy[Term]) -> st.SearchStrategy[Term]:
 
 SIMPLE = sums(TOKEN | COMPARED)
 LATER = st.one_of(
-    st.builds(lambda of: named("f", of), SIMPLE),
+    st.builds(lambda of: as_atom("f", of), SIMPLE),
     st.builds(lambda of: as_term(Positive(of)), SIMPLE),
     st.builds(lambda of: as_term(Above(of)), SIMPLE),
     st.builds(lambda of, v: as_term(Equal(of, Fraction(v))), SIMPLE, SMALL),

@@ -29,7 +29,7 @@ from verify.dossiers.registry import find_subject
 from verify.dossiers.turing.models import walk
 from verify.inputs.strategies import graphs
 from verify.programs.document import explanation
-from verify.programs.extraction import Program, extract
+from verify.programs.extraction import ExtractedProgram, extract
 from verify.programs.forms import expanded
 from verify.programs.intervals import intervals
 from verify.programs.normal import Normalizer
@@ -66,7 +66,7 @@ def test_a_print_is_not_the_search(finding: str, monkeypatch: pytest.MonkeyPatch
 
 
 @cache
-def program() -> Program:
+def program() -> ExtractedProgram:
     return extract(*build(SMALL), naming=True)
 
 
@@ -122,10 +122,10 @@ def test_terms_and_words_of_an_exact_run() -> None:
         read = Input(words, FAMILIES)
         for k, label in enumerate(labels_of(words), start=1):
             due = due_at(label)
-            if due is not None and read.said(due, k) != ANYTHING:
+            if due is not None and read.word_at(due, k) != ANYTHING:
                 due_words += 1
                 assert [read.spoken(due, k)] == tokens_of([wired.vocabulary[following[k - 1]]])
-            left_open += due is not None and read.said(due, k) == ANYTHING
+            left_open += due is not None and read.word_at(due, k) == ANYTHING
             for layer, stage in enumerate(found.stages):
                 for i in range(len(names)):
                     term, value = stage.registers.get(i, ZERO), history[k - 1][layer][names[i]]

@@ -37,7 +37,7 @@ from tests.verify.programs.every_text import every_text
 from verify.automata.token_automaton import Label, State, TokenAutomaton
 from verify.programs import decisions, implied
 from verify.programs.facts import Facts
-from verify.programs.forms import named
+from verify.programs.forms import as_atom
 from verify.programs.normal import Normalizer
 
 START = "<s>"
@@ -102,7 +102,7 @@ FACTORS: list[Atom] = [
 @pytest.mark.parametrize(("places", "most"), [(range(5), 3), ((3, 4), 2), ((1,), 2)])
 def test_where_factors_stand(places: Sequence[int], most: int) -> None:
     """What is said of the tokens and of k is so wherever no factor is 0; if that is nowhere, it is said."""
-    facts = FACTS.at(frozenset(places))
+    facts = FACTS.facts_at(frozenset(places))
     here = frozenset(i for i, run in enumerate(runs()) if any(is_at(run, state) for state in places))
     for factors in itertools.chain.from_iterable(
         itertools.combinations(FACTORS, count) for count in range(1, most + 1)
@@ -134,7 +134,7 @@ SUMMED: list[Atom] = [
 @pytest.mark.parametrize("place", range(5))
 def test_bounds_of_sums_hold_in_every_text(place: int) -> None:
     """What atoms say of one token they say together, where it stands; and an integer that is 0 or 1 with its comparisons."""
-    facts = FACTS.at(frozenset([place]))
+    facts = FACTS.facts_at(frozenset([place]))
     here = [i for i, run in enumerate(runs()) if is_at(run, place)]
     for atoms in itertools.chain.from_iterable(itertools.combinations(SUMMED, count) for count in (2, 3)):
         for sign in (1, -1):
@@ -146,7 +146,7 @@ def test_bounds_of_sums_hold_in_every_text(place: int) -> None:
 
 def test_where_nothing_can_be_there_are_bounds() -> None:
     asked = NumberOf("asked")
-    facts = FACTS.at(frozenset([4])).knowing(asked, Fraction(50), Fraction(60))
+    facts = FACTS.facts_at(frozenset([4])).knowing(asked, Fraction(50), Fraction(60))
     assert len(facts.bounds(as_term(asked) * 3 + as_term(Equal(as_term(asked), Fraction(1))))) == 2
 
 
@@ -192,7 +192,7 @@ def test_how_many_match_where_nothing_can() -> None:
     for states, bit in itertools.product(
         ([0], [1], [2], [3], [4], [1, 2]), (X, QUESTION, NUMBER, as_term(IsNumber("asked")))
     ):
-        facts, count = FACTS.at(frozenset(states)), as_term(Count(Matching(((bit, ONE),))))
+        facts, count = FACTS.facts_at(frozenset(states)), as_term(Count(Matching(((bit, ONE),))))
         counts = [x for i, x in enumerate(values(count)) if any(is_at(runs()[i], state) for state in states)]
         low, high = facts.bounds(count)
         assert low <= min(counts) <= max(counts) <= high
@@ -202,7 +202,7 @@ def test_how_many_match_where_nothing_can() -> None:
 def test_what_is_read_at_a_match_is_zero() -> None:
     told = collections.Counter[bool]()
     for key, other, query in itertools.product(SUMS, PRODUCTS[1:4], ASKED[:2]):
-        matching = Matching(((key, query), (named("name", other), ZERO)))
+        matching = Matching(((key, query), (as_atom("name", other), ZERO)))
         there = matched(key, query) & matched(other, ZERO)
         for asked in (X, key, other, X * other, other + key):
             actual = implied.is_zero(asked, matching, FACTS)
@@ -225,7 +225,7 @@ def test_what_is_read_at_a_match_is_at_least() -> None:
 @pytest.mark.parametrize("key", [NUMBER, X], ids=str)
 def test_what_is_read_at_a_match_may_be_negative(key: Term) -> None:
     """1[x = −1] was told to be 0, as what is read is 0 at least where it is a sum of products."""
-    negative = Read(named("name", NUMBER - NUMBER * OF_NUMBER), Pick(Matching(((key, ONE),))))
+    negative = Read(as_atom("name", NUMBER - NUMBER * OF_NUMBER), Pick(Matching(((key, ONE),))))
     asked = as_term(Equal(as_term(negative), Fraction(-1)))
     actual = Normalizer(FACTS).term(asked)
     assert values(actual) == values(asked)
@@ -321,12 +321,12 @@ def test_a_number_is_a_bit_where_the_texts_have_no_larger_one() -> None:
 
 def test_what_is_read_at_one_place_shares_its_facts() -> None:
     one, less = Fraction(1), Fraction(1, 2)
-    facts = FACTS.at(frozenset([4])).knowing(Read(as_term(IsWord("?")), Back(1)), one, one)
-    there = facts.behind(Back(1))
+    facts = FACTS.facts_at(frozenset([4])).knowing(Read(as_term(IsWord("?")), Back(1)), one, one)
+    there = facts.facts_of_read(Back(1))
     assert there.given == {IsWord("?"): (one, one)}
-    assert facts.behind(Back(1)) is there
-    assert facts.behind(Back(2)) is not there
-    assert facts.knowing(Read(as_term(NumberOf()), Back(1)), less, one).behind(Back(1)).given.keys() == {
+    assert facts.facts_of_read(Back(1)) is there
+    assert facts.facts_of_read(Back(2)) is not there
+    assert facts.knowing(Read(as_term(NumberOf()), Back(1)), less, one).facts_of_read(Back(1)).given.keys() == {
         IsWord("?"),
         NumberOf(),
     }

@@ -34,7 +34,7 @@ from verify.programs.facts import Facts
 from verify.programs.intervals import at_one, intervals, pieces
 from verify.programs.normal import Normalizer
 from verify.programs.witness import tokens_of
-from verify.rounding.model import Model, first_difference
+from verify.rounding.model import ExactModel, first_difference
 
 LARGEST = 16
 WIDE = (("index", "transformer"), ("recall", "transformer"))
@@ -68,7 +68,7 @@ def test_what_an_input_refutes_is_refused_of_its_n_alone() -> None:
     assert (actual.low, actual.high, actual.document["verdict"]) == (8, 8, REFUSED)
 
 
-def verdicts(subject: Subject, model: Model, last: int) -> dict[int, bool]:
+def verdicts(subject: Subject, model: ExactModel, last: int) -> dict[int, bool]:
     """Whether each n is certified, up to the first that is not: the least one of its interval."""
     told: dict[int, bool] = {}
     for interval in pieces(subject, model, subject.n, last):
@@ -87,7 +87,7 @@ def test_a_changed_weight_is_certified_of_an_interval_only_if_it_is_of_each_n(na
         changed = {n: mutant(w.model, place, change, float(w.arithmetic.format.quantum)) for n, w in wired.items()}
         weights = {n: as_model(replace(subject, n=n), wired[n], changed[n]) for n in wired}
         for n, holds in verdicts(subject, weights[8], high).items():
-            one = replace(subject, n=n)
+            one: Any = replace(subject, n=n)
             assert (explained(one, weights[n], automaton_of(one))["verdict"] == CERTIFIED) == holds, (place, change, n)
             for question in draw.sample(list(one.dossier.tried(one)), 2 * holds):
                 assert not wrong_words(one, wired[n], IdealModel(changed[n]), question), (place, change, n)
@@ -165,7 +165,7 @@ def at(value: Any, n: int) -> Fraction:
     """Of a number that may depend on n."""
     if not is_sized(value):
         return Fraction(value)
-    return value.at({"n": n})
+    return value.value_at({"n": n})
 
 
 def changed(part: Any, change: Callable[[Fraction], Fraction]) -> Any:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -27,12 +28,12 @@ from verify.dossiers.turing.models import walk
 from verify.dossiers.turing.tapes import copied
 from verify.inputs.turing_machines import machines
 from verify.programs.document import explanation
-from verify.programs.extraction import Program, extract
+from verify.programs.extraction import ExtractedProgram, extract
 from verify.programs.facts import Facts
 from verify.programs.intervals import intervals
 from verify.programs.normal import Normalizer
 from verify.programs.output import answer_of, normal_answer
-from verify.rounding.model import Numbers
+from verify.rounding.model import NumberFamily
 from verify.runs.turing_runs import states_of, tokens_of
 
 FAMILIES = frozenset(["cell", "symbol", "state", "place"])
@@ -71,12 +72,12 @@ def test_every_n() -> None:
 
 
 @cache
-def program(subject: Subject) -> Program:
+def program(subject: Any) -> ExtractedProgram:
     model, automaton = build(subject)
     return extract(model, copied(automaton, len(subject.dossier.tape)), naming=True)
 
 
-def texts(subject: Subject) -> Iterator[list[int]]:
+def texts(subject: Any) -> Iterator[list[int]]:
     """The machine's own run, and texts with any numbers."""
     wired, rng = wired_of(subject), random.Random(0)
     automaton = copied(automaton_of(subject), len(subject.dossier.tape))
@@ -120,7 +121,7 @@ def test_terms_and_words_of_an_exact_run(subject: Subject) -> None:
 
 
 def test_a_changed_weight_is_certified_only_if_no_word_changes() -> None:
-    subject = SMALL[0]
+    subject: Any = SMALL[0]
     before = IdealModel(wired_of(subject).model)
     for change, behind in certified_changes(subject, random.Random(subject.dossier.machine), 8):
         for tokens in texts(subject):
@@ -171,7 +172,7 @@ def test_one_or_two_numbers_are_said_without_a_square(low: int, high: int) -> No
     """The embedding's square is a line on two numbers. The largest logit is by its value at each of them."""
     normal = Normalizer(Facts.everywhere(automaton_of(subject_of("bb2", 1))))
     base, rows = build(subject_of("bb2", 1))[0], {0: constant(1), 1: atom("v")}
-    model = replace(base, families={"": Numbers(low, high, rows)}, specials={})
+    model = replace(base, families={"": NumberFamily(low, high, rows)}, specials={})
     for shared, slope in itertools.product((0, 2), range(-7, 8, 2)):
         logits = {v: shared + slope * v for v in range(low, high + 1)}
         actual = answer_of(model, {0: as_term(shared), 1: as_term(slope)}, normal)

@@ -52,7 +52,7 @@ SPOKEN = TokenAutomaton(
     (4, 4),
 )
 TEXTS = [
-    Input([(START, 0), *(("", x) if isinstance(x, int) else (x, 0) for x in text)])
+    Input([(START, 0), *(("", x) if isinstance(x, int) else (str(x), 0) for x in text)])
     for length in range(4)
     for text in itertools.product((1, 2, 3, ASK), repeat=length)
 ]

@@ -68,7 +68,7 @@ def ends(state: int) -> Iterator[tuple[Input, list[int]]]:
 def facts_of(state: int) -> tuple[Facts, Facts]:
     """Of a position at this state, of texts that may go on and of those that end there."""
     every = Facts.everywhere(AUTOMATON)
-    return every.at(frozenset([state])), every.ending(state)
+    return every.facts_at(frozenset([state])), every.ending(state)
 
 
 def test_the_texts_are_all_there_are() -> None:

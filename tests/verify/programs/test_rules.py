@@ -227,9 +227,9 @@ def test_what_is_not_above_0_is_0_if_it_is_never_below(of: Term, told: bool) -> 
 
 def test_an_integer_is_not_bounded_by_what_it_is_not_between_two_integers() -> None:
     half = as_term(Equal(NUMBER, Fraction(1, 2)))
-    low, high = NORMAL.facts.knowing(*NUMBER.atoms, Fraction(0), Fraction(1)).bounds(half - NUMBER)
+    low, high = NORMAL.facts.knowing(next(iter(NUMBER.atoms)), Fraction(0), Fraction(1)).bounds(half - NUMBER)
     assert low <= -1 < 0 <= high
-    facts = NORMAL.facts.knowing(*NUMBER.atoms, Fraction(1, 2), Fraction(7, 2))
+    facts = NORMAL.facts.knowing(next(iter(NUMBER.atoms)), Fraction(1, 2), Fraction(7, 2))
     assert facts.bounds(NUMBER) == (Fraction(1, 2), Fraction(7, 2))
     for end in facts.bounds(NUMBER):
         low, high = _with(Normalizer(facts), as_term(Equal(NUMBER, end)), False).facts.bounds(NUMBER)
@@ -341,7 +341,7 @@ def test_a_multiple_of_a_number_is_compared_with_an_integer(times: int, offset: 
 @pytest.mark.parametrize("place", range(1, 6))
 @pytest.mark.parametrize("steps", range(1, 6))
 def test_what_is_read_back_from_a_position_that_is_known(place: int, steps: int) -> None:
-    facts = NORMAL.facts.knowing(*K.atoms, Fraction(place), Fraction(place))
+    facts = NORMAL.facts.knowing(next(iter(K.atoms)), Fraction(place), Fraction(place))
     for value in (NUMBER + 1, IS_NUMBER, K, as_term(IsWord(START))):
         low, high = facts.bounds(as_term(Read(value, Back(steps))))
         actual = {text.value(as_term(Read(value, Back(steps))), place) for text in texts() if place <= len(text.tokens)}
@@ -407,7 +407,7 @@ def test_a_sum_is_bounded_by_what_stands_at_each_position(low: int) -> None:
 
 
 def test_a_sum_of_what_is_nowhere_less_is_at_least_as_often_that() -> None:
-    facts = EACH_K.facts.knowing(*K.atoms, Fraction(3), Fraction(4))
+    facts = EACH_K.facts.knowing(next(iter(K.atoms)), Fraction(3), Fraction(4))
     assert facts.bounds(as_term(Sum(NUMBER))) == (2, 9)
     assert ANY_K.facts.bounds(as_term(Sum(NUMBER)))[0] == 0  # k may be 1
 
@@ -425,7 +425,9 @@ PREFIXES = [
     for length in range(4)
     for numbers in itertools.product((1, 2, 3), repeat=length)
 ]
-ANY_K, EACH_K = (Normalizer(facts) for facts in (Facts.everywhere(SHORT), Facts.everywhere(SHORT).at(frozenset([1]))))
+ANY_K, EACH_K = (
+    Normalizer(facts) for facts in (Facts.everywhere(SHORT), Facts.everywhere(SHORT).facts_at(frozenset([1])))
+)
 QUARTER = as_term(Fraction(1, 4))
 PLACES = [
     ZERO,

@@ -11,7 +11,7 @@ from constructions.layers import AttentionHead, Block
 from constructions.wiring.numbered import Family
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, fixed_point
-from tests.verify.rounding.small import Registers, Unit, Weights, texts
+from tests.verify.rounding.small import RegisterNames, Unit, Weights, texts
 from verify.algebra.domains import Undecided
 from verify.automata.token_automaton import Label, State, TokenAutomaton
 from verify.certificates.ideal import IdealModel
@@ -20,7 +20,9 @@ from verify.programs.normal import Normalizer
 from verify.programs.output import answer_of
 from verify.rounding.model import described
 
-OF = Registers(("v", "v²", "n", "<s>", "x", "?", "k", "one", "first", "k²", "a", "a²", "b", "b²", "c", "d", "e", "f"))
+OF = RegisterNames(
+    ("v", "v²", "n", "<s>", "x", "?", "k", "one", "first", "k²", "a", "a²", "b", "b²", "c", "d", "e", "f")
+)
 SQUARES = {"k": "k²", "v": "v²", "a": "a²", "b": "b²"}
 WORDS: dict[str, Weights] = {
     **{str(v): {"v": v, "v²": v * v, "n": 1} for v in (1, 2, 3)},
@@ -128,7 +130,7 @@ def test_registers_are_what_they_are_read_as(wired: Wired, automaton: TokenAutom
         event("undecided")
         return
     ideal, states = IdealModel(wired.model), {state.label: i for i, state in enumerate(automaton.states)}
-    at = {name: Normalizer(program.facts.at(frozenset([i]))) for name, i in states.items()}
+    at = {name: Normalizer(program.facts.facts_at(frozenset([i]))) for name, i in states.items()}
     last = program.stages[-1].registers
     here = {name: {i: normal.term(value) for i, value in last.items()} for name, normal in at.items()}
     says = {}
@@ -150,4 +152,4 @@ def test_registers_are_what_they_are_read_as(wired: Wired, automaton: TokenAutom
             for i, name in enumerate(OF):
                 assert run.value(here[state].get(i, ZERO), k) == history[k - 1][-1][i], (words, k, state, name)
             if state in says:
-                assert run.said(says[state], k) == wired.vocabulary[following[k - 1]], (words, k, state)
+                assert run.word_at(says[state], k) == wired.vocabulary[following[k - 1]], (words, k, state)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
+from typing import Any
 
 import pytest
 from hypothesis import event, given, settings
@@ -48,7 +49,7 @@ from verify.dossiers.dossier import Subject
 from verify.dossiers.istree.texts import FIRST_THOUGHT, IN_PROMPT, IN_THOUGHT, MORE, SECOND, THOUGHT, searched
 from verify.dossiers.registry import find_subject
 from verify.dossiers.retrieval.models import MODELS, RETRIEVERS
-from verify.programs.extraction import Program, extract
+from verify.programs.extraction import ExtractedProgram, extract
 from verify.programs.facts import Facts
 from verify.programs.forms import at_first, unresolved
 from verify.programs.heads import by_key, winners
@@ -66,7 +67,7 @@ def subject_of(name: str, model: str, printed: Sequence[str] = ()) -> Subject:
 
 
 @cache
-def program(subject: Subject) -> Program:
+def program(subject: Subject) -> ExtractedProgram:
     return extract(*build(subject))
 
 
@@ -97,7 +98,7 @@ def contradictions(subject: Subject, questions: Sequence[Question]) -> list[str]
 @cache
 def at_state(subject: Subject, state: int) -> list[dict[int, Term]]:
     found = program(subject)
-    normal = Normalizer(found.facts.at(frozenset([state])))
+    normal = Normalizer(found.facts.facts_at(frozenset([state])))
     return [{i: normal.term(value) for i, value in stage.registers.items()} for stage in found.stages]
 
 
@@ -138,7 +139,8 @@ def test_registers_with_a_finding_put_back(name: str, model: str, finding: str) 
 @pytest.mark.parametrize("name", RETRIEVERS)
 def test_registers_of_a_search(name: str) -> None:
     subject = subject_of(name, "rag")
-    found, wired, retriever = program(subject), wired_of(subject), subject.dossier.solver
+    retriever: Any = subject.dossier.solver
+    found, wired = program(subject), wired_of(subject)
     families = families_of(subject)
     numbers = [(family.name, family.low + i) for family in families for i in range(len(family))]
     told = dict(enumerate([*numbers, *((word, 0) for word in wired.vocabulary[len(numbers) :])]))
@@ -249,7 +251,7 @@ def test_a_normal_form_is_equal(value: Term, words: list[str]) -> None:
     for k in range(1, len(words) + 1):
         assert run.value(normal, k) == run.value(value, k)
     last = next(i for i, p in enumerate(AUTOMATON.states) if p.label == Label("threshold", "0" * (words[-1] == "0")))
-    here = facts.at(frozenset([last]))
+    here = facts.facts_at(frozenset([last]))
     k = len(words)
     assert run.value(Normalizer(here).term(value), k) == run.value(value, k)
     low, high = here.bounds(value)
@@ -316,7 +318,7 @@ def test_who_wins(best: Best, value: Term, words: list[str]) -> None:
     last = next(i for i, p in enumerate(AUTOMATON.states) if p.label == Label("threshold", "0" * (words[-1] == "0")))
     event("kept" if any(isinstance(getattr(a, "where", None), Best) for a in told.atoms) else "told")
     assert all(run.value(told, k) == run.value(read, k) for k in range(1, len(words) + 1))
-    here = Normalizer(facts.at(frozenset([last]))).term(read)
+    here = Normalizer(facts.facts_at(frozenset([last]))).term(read)
     event("kept there" if any(isinstance(getattr(a, "where", None), Best) for a in here.atoms) else "told there")
     assert run.value(here, len(words)) == run.value(read, len(words))
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -49,7 +50,7 @@ from verify.explain import main
 from verify.inputs.turing_machines import machines
 from verify.programs.decisions import _contradicts, _with, first_mismatch
 from verify.programs.document import _is_passed, explained, explanation
-from verify.programs.extraction import Program, extract
+from verify.programs.extraction import ExtractedProgram, extract
 from verify.programs.facts import Facts
 from verify.programs.normal import Normalizer
 from verify.programs.output import answer_of, normal_answer
@@ -82,7 +83,7 @@ def test_the_program_of_any_machine(machine: str, cells: int) -> None:
 
 
 @cache
-def program(subject: Subject) -> Program:
+def program(subject: Subject) -> ExtractedProgram:
     model, automaton = build(subject)
     return extract(model, subject.dossier.compared_texts(subject, automaton), naming=True)
 
@@ -93,7 +94,7 @@ def run_of(subject: Subject) -> list[int]:
     return [*request.prompt, *map(int, request.guess)]
 
 
-def input_of(subject: Subject, tokens: list[int]) -> Input:
+def input_of(subject: Any, tokens: list[int]) -> Input:
     words = digits_of(subject.dossier.solver.machine, (wired_of(subject).vocabulary[token] for token in tokens))
     return Input(words, frozenset(family.name for family in families_of(subject)))
 
@@ -122,7 +123,7 @@ def test_terms_and_words_of_an_exact_run(subject: Subject) -> None:
     for k, state in enumerate(states_of(found.facts.automaton, read.tokens[:-1]), start=1):
         due, at = (
             subject.dossier.definition(subject, state.label),
-            found.facts.at(frozenset([found.facts.automaton.states.index(state)])),
+            found.facts.facts_at(frozenset([found.facts.automaton.states.index(state)])),
         )
         if due is not None:
             assert following[k - 1] == tokens[k]
@@ -135,7 +136,7 @@ def test_terms_and_words_of_an_exact_run(subject: Subject) -> None:
 
 
 def test_a_changed_weight_is_certified_only_if_no_word_changes() -> None:
-    subject = SMALL[1]
+    subject: Any = SMALL[1]
     due, prompt = run_of(subject), 4
     for change, ideal in certified_changes(subject, random.Random(subject.dossier.machine), 5):
         assert ideal.run(due[:-1])[1][prompt - 1 :] == due[prompt:], change

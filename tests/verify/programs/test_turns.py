@@ -30,24 +30,24 @@ from verify.algebra.domains import Integer
 from verify.automata.token_automaton import Label, State, TokenAutomaton
 from verify.certificates.building import automaton_of, build, wired_of
 from verify.certificates.ideal import IdealModel
-from verify.claims.program_turns import as_searched, behind
+from verify.claims.program_turns import as_searched, states_after
 from verify.dossiers.istree import turns
 from verify.dossiers.istree.texts import FATHER, PROMPT_ENDS, TURN
 from verify.dossiers.registry import find_subject
 from verify.explain import main
 from verify.inputs.strategies import every_input, graphs
-from verify.programs.extraction import Program, extract
+from verify.programs.extraction import ExtractedProgram, extract
 from verify.programs.facts import Facts
 from verify.programs.normal import Normalizer
 from verify.programs.pieces import as_due, by_way
-from verify.rounding.model import Model
+from verify.rounding.model import ExactModel
 
 N = 5
 SUBJECT = find_subject("istree", N, model="rag")
 
 
 @cache
-def program() -> tuple[Model, TokenAutomaton, Program]:
+def program() -> tuple[ExactModel, TokenAutomaton, ExtractedProgram]:
     model, automaton = build(SUBJECT)
     texts = SUBJECT.dossier.compared_texts(SUBJECT, automaton)
     return model, texts, extract(model, texts, naming=True)
@@ -88,7 +88,7 @@ def ways(draw: st.DrawFn, automaton: TokenAutomaton) -> tuple[list[int], list[Sp
 def stands(automaton: TokenAutomaton, tokens: list[Spoken]) -> bool:
     """Whether some way through the states has these tokens."""
     here = frozenset[int]()
-    return all(here := behind(automaton, here, tokens, k) for k in range(1, len(tokens) + 1))
+    return all(here := states_after(automaton, here, tokens, k) for k in range(1, len(tokens) + 1))
 
 
 def test_each_piece_is_defined() -> None:
@@ -208,7 +208,7 @@ def test_a_number_is_a_copy_of_its_own_family_alone() -> None:
     )
     facts = Facts.everywhere(TokenAutomaton(states, frozenset(), (4, 4)))
     text, number = Input([("s", 0), ("w", 2), ("v", 0), ("w", 2)], frozenset("vw")), as_term(NumberOf("w"))
-    told = [Normalizer(facts.at(frozenset([i]))).term(number) for i in range(4)]
+    told = [Normalizer(facts.facts_at(frozenset([i]))).term(number) for i in range(4)]
     assert [text.value(term, k) for k, term in enumerate(told, start=1)] == [0, 2, 0, 2]
     assert told[3] == as_term(Read(number, Back(2)))
 

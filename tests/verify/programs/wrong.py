@@ -16,9 +16,9 @@ from verify.certificates.mutants import CHANGES, mutant, places
 from verify.dossiers.dossier import Json, Subject
 from verify.programs.decisions import first_mismatch
 from verify.programs.document import explained
-from verify.programs.extraction import Program
+from verify.programs.extraction import ExtractedProgram
 from verify.programs.normal import Normalizer
-from verify.rounding.model import Model
+from verify.rounding.model import ExactModel
 
 
 def with_one_wrong_word(
@@ -47,7 +47,7 @@ def with_one_wrong_word(
 
 
 def unnoticed(
-    model: Model, program: Program, normal: Normalizer, due: Answer, others: Iterable[Answer]
+    model: ExactModel, program: ExtractedProgram, normal: Normalizer, due: Answer, others: Iterable[Answer]
 ) -> list[Answer]:
     """Those of the other answers that are not told from what the program says at a state; the right one is what it says there."""
     here = {register: normal.term(value) for register, value in program.stages[-1].registers.items()}
@@ -59,7 +59,7 @@ def certified_changes(
     subject: Subject,
     draw: random.Random,
     count: int,
-    judged: Callable[[Subject, Model, TokenAutomaton], Json] = explained,
+    judged: Callable[[Subject, ExactModel, TokenAutomaton], Json] = explained,
 ) -> Iterator[tuple[object, IdealModel]]:
     """Single weights changed, which of some are certified: place and change, and the changed model in exact arithmetic.
 

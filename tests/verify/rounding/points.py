@@ -38,7 +38,7 @@ def at(polynomial: Polynomial, values: Values) -> Number:
 
 
 @dataclass(frozen=True)
-class Point:
+class StatePoint:
     """One choice: the numbers of all atoms as the format has them, and as they are ideally."""
 
     rounded: Values
@@ -53,7 +53,7 @@ class Point:
         return tuple(self.both(state.register(i)) for i in indices)
 
 
-def points(state: AbstractState) -> Iterator[Point]:
+def points(state: AbstractState) -> Iterator[StatePoint]:
     """Every choice."""
     integers = {name: domain for name, domain in state.box.items() if isinstance(domain, Integer)}
     ranges = [range(domain.low, domain.high + 1, domain.step) for domain in integers.values()]
@@ -64,7 +64,7 @@ def points(state: AbstractState) -> Iterator[Point]:
             yield _with_the_rest(state, mine)
 
 
-def _with_the_rest(state: AbstractState, integers: dict[str, int]) -> Point:
+def _with_the_rest(state: AbstractState, integers: dict[str, int]) -> StatePoint:
     mine: dict[str, Number] = {**integers}
     ideal: dict[str, Number] = {**integers}
     left = {name: domain for name, domain in state.box.items() if name not in integers}
@@ -78,7 +78,7 @@ def _with_the_rest(state: AbstractState, integers: dict[str, int]) -> Point:
             else:
                 continue
             del left[name]
-    return Point(mine, ideal)
+    return StatePoint(mine, ideal)
 
 
 def contents(states: Iterable[AbstractState], indices: Iterable[int]) -> set[tuple[tuple[Number, Number], ...]]:

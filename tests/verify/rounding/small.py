@@ -8,9 +8,9 @@ from constructions.wiring.wired import Wired
 from tests.verify.certificates.runs import contradictions
 from verify.automata.token_automaton import Label, TokenAutomaton
 from verify.certificates.document import Judged
-from verify.certificates.small import Registers, Unit, Weights, judged
+from verify.certificates.small import RegisterNames, Unit, Weights, judged
 
-__all__ = ["Registers", "Text", "Unit", "Weights", "deviations", "judged", "texts"]
+__all__ = ["RegisterNames", "Text", "Unit", "Weights", "deviations", "judged", "texts"]
 Text = tuple[tuple[int, Label], ...]  # tokens, and their states
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from flint import arb, ctx
@@ -47,7 +48,7 @@ def test_least_of_a_rational_function() -> None:
     ratio = unit(0) - unit(1)
     bound = least(ratio, 3, 10**12)
     assert bound is not None
-    assert Fraction(1, 10**24) * Fraction(99, 100) < bound <= ratio.at(10**12)
+    assert Fraction(1, 10**24) * Fraction(99, 100) < bound <= ratio.value_at(10**12)
 
 
 @pytest.mark.parametrize(("other", "unique"), [(6, True), (7, False), (8, False)])
@@ -67,15 +68,15 @@ def test_a_parabola_is_monotone_on_one_side_only(other: int, unique: bool) -> No
 @pytest.mark.parametrize("shift", [0, 1, 2])
 def test_equal_shares_are_one_atom(shift: int) -> None:
     """Where m = l + shift, 1/m and 1/(l + shift) are rounded to one number; elsewhere they are two."""
-    box = {"k": Integer(1, 1), "m": Integer(1, 4), "l": Integer(1, 4)}
-    box |= {"r": Reciprocal("m", 0), "s": Reciprocal("l", shift)}  # type: ignore[dict-item]
+    box: dict[str, Any] = {"k": Integer(1, 1), "m": Integer(1, 4), "l": Integer(1, 4)}
+    box |= {"r": Reciprocal("m", 0), "s": Reciprocal("l", shift)}
     registers = {0: atom("r") * 3 - atom("s") * 3, 1: (atom("r") - atom("s")) * atom("k"), 2: atom("s"), 3: atom("m")}
     whole = AbstractState(SPACE, registers, box, label=Label("test"))
     less, equal, more = whole.parts(atom("r") * -8 + atom("s") * 8)
     assert equal.register(0) == equal.register(1) == constant(0)
     assert less.register(0).atoms == more.register(0).atoms == {"r", "s"}
     for part in (less, equal, more):
-        ranges = [range(part.box[name].low, part.box[name].high + 1) for name in "ml"]  # type: ignore[union-attr]
+        ranges = [range(part.box[name].low, part.box[name].high + 1) for name in "ml"]
         for m, other in itertools.product(*ranges):
             at = {"m": constant(m), "l": constant(other), "k": constant(1)}
             at |= {
@@ -89,8 +90,8 @@ def test_equal_shares_are_one_atom(shift: int) -> None:
 @pytest.mark.parametrize(("of", "shift"), [("m", 1), ("m", 0), ("l", 1)])
 def test_shares_of_one_number_are_one_atom(of: str, shift: int) -> None:
     """1/(m + 1) twice is one number; 1/m, and 1/(l + 1) where l is another number, are not that."""
-    box = {"n": Integer(1, 1), "k": Integer(1, 1), "m": Integer(1, 4), "l": Integer(1, 4)}
-    box |= {"r": Reciprocal("m", 1), "s": Reciprocal(of, shift)}  # type: ignore[dict-item]
+    box: dict[str, Any] = {"n": Integer(1, 1), "k": Integer(1, 1), "m": Integer(1, 4), "l": Integer(1, 4)}
+    box |= {"r": Reciprocal("m", 1), "s": Reciprocal(of, shift)}
     whole = AbstractState(SPACE, {0: (atom("r") - atom("s")) * 512, 1: atom("r")}, box, label=Label("test"))
     part = whole.simplified()
     assert (part.register(0) == constant(0)) == ((of, shift) == ("m", 1))

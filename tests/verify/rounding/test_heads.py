@@ -11,7 +11,7 @@ from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 
 from precision.format import fixed_point
-from tests.verify.rounding.points import STEPS, Number, Point, at, points
+from tests.verify.rounding.points import STEPS, Number, StatePoint, at, points
 from tests.verify.rounding.test_points import affine, anything, few, integers, states
 from verify.algebra.domains import Domain, Integer, Reciprocal, Refused, Space, Undecided
 from verify.algebra.polynomial import Polynomial, atom, constant
@@ -84,7 +84,7 @@ class One:
     place: Number
 
 
-def listed(candidates: list[Candidate]) -> list[tuple[One, Point]]:
+def listed(candidates: list[Candidate]) -> list[tuple[One, StatePoint]]:
     result = []
     for i, candidate in enumerate(candidates):
         for point in points(candidate.joint):
@@ -463,7 +463,7 @@ def nearest_counts(draw: st.DrawFn) -> tuple[NearestCount | None, list[Key], Int
     return nearest_count_of(query, found, 1), found, m, Integer(2, last), scale, target
 
 
-def read(key: Key, point: Point) -> tuple[Number, Number]:
+def read(key: Key, point: StatePoint) -> tuple[Number, Number]:
     """A score in both readings; whether it saturates is asked elsewhere."""
     mine, ideal = point.both(key.exact)
     return mine if key.on_grid else Fraction(round(mine * STEPS), STEPS), ideal

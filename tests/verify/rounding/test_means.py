@@ -15,7 +15,7 @@ from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline, fixed_point
 from tests.verify.certificates.runs import lost
 from tests.verify.rounding.points import at, points
-from tests.verify.rounding.small import Registers, Text, Unit, Weights, deviations, judged, texts
+from tests.verify.rounding.small import RegisterNames, Text, Unit, Weights, deviations, judged, texts
 from tests.verify.rounding.test_points import shares, states
 from tests.verify.rounding.test_small_models import MANY, MANY_WORDS, by_position
 from verify.algebra.domains import Domain, Integer, Reciprocal, Space, Undecided
@@ -24,7 +24,7 @@ from verify.automata.token_automaton import Label, State, TokenAutomaton
 from verify.certificates.document import CERTIFIED, UNMET
 from verify.rounding.abstract_state import AbstractState
 
-OF = Registers(("v", "num", "s", "x", "k", "one", "a", "b", "c", "d"))
+OF = RegisterNames(("v", "num", "s", "x", "k", "one", "a", "b", "c", "d"))
 WORDS: dict[str, Weights] = {
     **{v: {"v": int(v), "num": 1, "one": 1} for v in "123"},
     "<s>": {"s": 1, "one": 1},
@@ -127,7 +127,7 @@ def test_a_sum_that_saturates_is_refused_though_little_of_it_is_written(value: f
     assert judgement.verdict != CERTIFIED or deviations(wired, SAME, judgement) == []
 
 
-PARTLY = Registers(("v", "v²", "num", "s", "x", "k", "one", "a", "b", "c", "d"))
+PARTLY = RegisterNames(("v", "v²", "num", "s", "x", "k", "one", "a", "b", "c", "d"))
 PARTLY_WORDS: dict[str, Weights] = {
     **{v: {"v": int(v), "v²": int(v) ** 2, "num": 1, "one": 1} for v in "123"},
     "<s>": {"s": 1, "one": 1},
@@ -299,8 +299,8 @@ def test_a_numerator_is_split_where_the_quotient_is_a_number(low: int, high: int
     """c·A/(m + shift) + d: below A = j it has one sign, from A = j + 1 on the other one, ideally and whatever m is."""
     box: dict[str, Domain] = {"n": Integer(4, 4), "k": Integer(1, 2), "m": Integer(low, high), "a": Integer(-3, 3)}
     state = AbstractState(Space(fixed_point(17)), {}, box | {"r": Reciprocal("m", shift)})
-    known = 0
-    for c, d, off in itertools.product((-16, -1, 1, 2, 16), (-2, -1, 0, 1, Fraction(1, 2)), (0, 1, Fraction(1, 2))):
+    known, offsets = 0, (Fraction(0), Fraction(1), Fraction(1, 2))
+    for c, d, off in itertools.product((-16, -1, 1, 2, 16), (-2, -1, 0, 1, Fraction(1, 2)), offsets):
         asked = (atom("a") + constant(off)) * atom("r") * c + d
         root = state.root_of_ratio(asked)
         if root is None:

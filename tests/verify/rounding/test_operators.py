@@ -9,7 +9,7 @@ import pytest
 from hypothesis import event, example, given, settings
 from hypothesis import strategies as st
 
-from constructions.rows import Sublayer, Unit
+from constructions.rows import Sublayer, UnitRows
 from precision.format import fixed_point
 from precision.rounding import round_fraction
 from tests.verify.rounding.points import Number, contents
@@ -89,7 +89,7 @@ SHARED = {0: atom("a"), 1: atom("b"), 2: atom("r"), 3: atom("a") * atom("r"), 4:
 few = st.sampled_from([1, -1, 1, -2, 3, Fraction(1, 2), Fraction(-3, 256)])
 rows = st.dictionaries(st.integers(0, 4), few, max_size=3).map(lambda row: tuple(sorted(row.items())))
 biases = st.sampled_from([0, 0, 1, -1, 2, Fraction(-1, 2), Fraction(3, 2)])
-units = st.builds(Unit, rows, biases, rows, biases)
+units = st.builds(UnitRows, rows, biases, rows, biases)
 
 
 @st.composite
@@ -130,10 +130,10 @@ def behind(layer: Sublayer, x: list[Number], fused: bool, exactly: bool) -> list
 
 
 # The sign of the last gate asks for parts, and what the one before it holds is kept.
-KEPT = Sublayer(tuple(Unit(((i, 1),), 0, ((4, 1),), 0) for i in (2, 1, 0)), ((5, ((0, 1), (1, 2), (2, 3)), 0),))
+KEPT = Sublayer(tuple(UnitRows(((i, 1),), 0, ((4, 1),), 0) for i in (2, 1, 0)), ((5, ((0, 1), (1, 2), (2, 3)), 0),))
 
 # −max(a, 0): 0 where the gate is shut, and less where it is open.
-LESS = Sublayer((Unit(((0, 1),), 0, ((4, -1),), 0),), ((5, ((0, 1),), 0),))
+LESS = Sublayer((UnitRows(((0, 1),), 0, ((4, -1),), 0),), ((5, ((0, 1),), 0),))
 
 
 @pytest.mark.parametrize("fused", [True, False])

@@ -16,7 +16,7 @@ from verify.algebra.polynomial import atom, constant
 from verify.algebra.walks import Walk, n_of
 from verify.automata.token_automaton import Label
 from verify.rounding.abstract_state import AbstractState
-from verify.rounding.model import NUMBER, Model, Numbers
+from verify.rounding.model import NUMBER, ExactModel, NumberFamily
 from verify.rounding.output import _unlike, require_same_argmax
 from verify.trusted.growth import root
 
@@ -57,7 +57,9 @@ def test_the_same_token(
     registers = {0: atom("x") * factor, 1: constant(square), 2: constant(own), 3: constant(word)}
     one = Integer(1, 1)
     state = AbstractState(Space(fmt), registers, {"k": one, "n": one, "x": Integer(*numbers)})
-    model = Model(("v", "v²", "own", "word"), {"": Numbers(*words, FAMILY)}, {"w": ((3, 1),)}, (), (), Arithmetic(fmt))
+    model = ExactModel(
+        ("v", "v²", "own", "word"), {"": NumberFamily(*words, FAMILY)}, {"w": ((3, 1),)}, (), (), Arithmetic(fmt)
+    )
     try:
         require_same_argmax(state, model, fused)
     except Refused:
@@ -107,7 +109,7 @@ def test_a_share_in_a_logit(
     state = AbstractState(Space(fixed_point(17)), forms, box, label=Label("test"))
     words = {"w": ((3, 1),), "u": ((4, 1),)}
     names = ("v", "v²", "own", "w", "u")
-    model = Model(names, {"": Numbers(0, 2, FAMILY)}, words, (), (), Arithmetic(fixed_point(17)))
+    model = ExactModel(names, {"": NumberFamily(0, 2, FAMILY)}, words, (), (), Arithmetic(fixed_point(17)))
     try:
         require_same_argmax(state, model, fused=True)
     except (Refused, Undecided) as error:
@@ -132,8 +134,8 @@ def test_logits_that_are_cut_off(own: int, word: int, certified: bool, fused: bo
     space, one = Space(fixed_point(15)), Integer(1, 1)
     registers = {0: atom("x") * 2, 1: constant(-1), 2: constant(own), 3: constant(word)}
     state = AbstractState(space, registers, {"k": one, "n": one, "x": Integer(-7, 7)})
-    family = {"": Numbers(-9, 9, FAMILY)}
-    model = Model(("v", "v²", "own", "word"), family, {"w": ((3, 1),)}, (), (), Arithmetic(space.format))
+    family = {"": NumberFamily(-9, 9, FAMILY)}
+    model = ExactModel(("v", "v²", "own", "word"), family, {"w": ((3, 1),)}, (), (), Arithmetic(space.format))
     if certified or (fused and own):  # one operator, so nothing is added to what was cut off
         require_same_argmax(state, model, fused)
     else:
@@ -155,7 +157,9 @@ def counting(
     registers = {i: constant(c) + r * d for i, (c, d) in enumerate(held)} | {3: constant(word)}
     fmt = fixed_point(2 * q + 1)
     state = AbstractState(Space(fmt), registers, box, label=Label("test"))
-    model = Model(("v", "v²", "own", "w"), {"": Numbers(*numbers, FAMILY)}, {"w": ((3, 1),)}, (), (), Arithmetic(fmt))
+    model = ExactModel(
+        ("v", "v²", "own", "w"), {"": NumberFamily(*numbers, FAMILY)}, {"w": ((3, 1),)}, (), (), Arithmetic(fmt)
+    )
     try:
         for fused in (True, False):
             require_same_argmax(state, model, fused)

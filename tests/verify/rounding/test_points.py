@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 
 from precision.format import fixed_point
-from tests.verify.rounding.points import LARGEST, STEPS, Point, at, contents, points, rounded
+from tests.verify.rounding.points import LARGEST, STEPS, StatePoint, at, contents, points, rounded
 from verify.algebra.domains import Domain, Integer, Reciprocal, Refused, Rounded, Space, Undecided
 from verify.algebra.polynomial import Form, Polynomial, atom, constant, form_polynomial
 from verify.automata.token_automaton import Label
@@ -121,7 +122,7 @@ def test_what_is_said_of_a_polynomial_holds_at_each_point(state: AbstractState, 
         _holds(state, (atom("l") * c + atom("a") * d) * atom("r") - 1, every)
 
 
-def _holds(state: AbstractState, asked: Polynomial, every: Sequence[Point]) -> None:
+def _holds(state: AbstractState, asked: Polynomial, every: Sequence[StatePoint]) -> None:
     bounds, ideal, error = state.bounds(asked), state.bounds(asked, ideal=True), state.error(asked)
     sign, on_grid, fixed, reached = state.sign(asked), state.on_grid(asked), state.fixed(asked), state.reach(asked)
     assert float not in map(type, (*bounds, *ideal))
@@ -234,7 +235,7 @@ def test_an_operator_rounds(state: AbstractState, results: list[Polynomial]) -> 
         try:
             after, value = after.round(result, "here")
         except Refused:
-            reached = [point.both(result)[0] for point in points(after)]
+            reached: list[Any] = [point.both(result)[0] for point in points(after)]
             assert after.reach(result)[1] > LARGEST or after.reach(result)[0] < -LARGEST
             event(f"refused, {max(map(abs, reached)) > LARGEST}")
             return

@@ -15,12 +15,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from circuits import simulation
-from circuits.circuit import Gate, Kind
+from circuits.circuit import Gate, GateKind
 from circuits.models import Rnn
 from circuits.simulator import Simulator, expected_tokens
 from circuits.step import Step
 from constructions.engines.reference import ReferenceEngine
-from constructions.rows import Sublayer, Unit
+from constructions.rows import Sublayer, UnitRows
 from constructions.wiring.wire import Gadget
 from precision.format import Discipline, fixed_point
 from precision.rounding import round_fraction
@@ -29,8 +29,17 @@ from verify.algebra.domains import Refused, Undecided
 from verify.dossiers.dossier import Subject
 from verify.dossiers.simulation import Simulation
 from verify.rounding.checker import check
-from verify.rounding.model import Model
-from verify.rounding.positions import Column, Machine, PositionReport, _curve, _winners, check_positions, known, total
+from verify.rounding.model import ExactModel
+from verify.rounding.positions import (
+    PositionReport,
+    RangeOperators,
+    Ranges,
+    _curve,
+    _winners,
+    check_positions,
+    known,
+    total,
+)
 
 NAMES = ("latch", "counter", "automaton", "hash", "relu", "gru", "wide hash", "linear recurrence")
 
@@ -147,8 +156,8 @@ def drawn(name: str, seed: int) -> Rnn:
     first = p * (len(step.states) + len(step.inputs))
     gates = list(step.circuit.gates)
     for place in range(first, len(gates)):
-        kind = rng.choice((Kind.AND, Kind.XOR, Kind.XOR, Kind.ONE))
-        reads = (rng.randrange(place), rng.randrange(place)) if kind is not Kind.ONE else (0, 0)
+        kind = rng.choice((GateKind.AND, GateKind.XOR, GateKind.XOR, GateKind.ONE))
+        reads = (rng.randrange(place), rng.randrange(place)) if kind is not GateKind.ONE else (0, 0)
         gates[place] = Gate(kind, *reads)
     initial = tuple(rng.randrange(2) for _ in step.circuit.initial)
     circuit = replace(step.circuit, gates=tuple(gates), initial=initial)
@@ -157,7 +166,8 @@ def drawn(name: str, seed: int) -> Rnn:
 
 def of_every(name: str, n: int = 1) -> Subject:
     one = subject(name, n)
-    return replace(one, dossier=replace(one.dossier, every_circuit=True))
+    dossier: Any = one.dossier
+    return replace(one, dossier=replace(dossier, every_circuit=True))
 
 
 @pytest.mark.parametrize(("name", "n"), [("latch", 1), ("counter", 3), ("linear recurrence", 1)])
@@ -166,7 +176,7 @@ def test_every_circuit_of_a_shape_is_certified(name: str, n: int) -> None:
     assert all(margin.margin >= margin.needed for margin in report.margins.values())
 
 
-def by_name(model: Model) -> list[dict[str, Any]]:
+def by_name(model: ExactModel) -> list[dict[str, Any]]:
     """Returns the words, then of each block its heads and what it writes to each register; registers by their names."""
 
     def row(entries: Any) -> Any:
@@ -238,9 +248,9 @@ def test_where_any_key_may_be_read_the_target_is_whole() -> None:
 # Operators
 
 
-def column(values: list[tuple[int, int]]) -> Column:
+def column(values: list[tuple[int, int]]) -> Ranges:
     low, high = (np.array([f(pair) for pair in values], object) for f in (min, max))
-    return Column(low, high, 0, 0)
+    return Ranges(low, high, 0, 0)
 
 
 PAIRS = st.lists(st.tuples(st.integers(-9, 9), st.integers(-9, 9)), min_size=1, max_size=4)
@@ -273,10 +283,10 @@ def test_winners_are_those_of_all_keys(slopes: list[int], bend: int, first: list
 
 @given(st.lists(st.integers(-500, 500), min_size=1, max_size=5), st.integers(1, 3))
 def test_known_numbers_are_rounded_as_the_format_says(values: list[int], scale: int) -> None:
-    machine = Machine(fixed_point(9), len(values))
+    machine = RangeOperators(fixed_point(9), len(values))
     raw = np.array(values, object)
     rounded = [round_fraction(Fraction(x, 1 << scale) * machine.format.quantum, machine.format) for x in values]
-    exact = Column(raw, raw, scale, -scale)
+    exact = Ranges(raw, raw, scale, -scale)
     if any(abs(Fraction(x, 1 << scale)) > machine.format.max_quanta for x in values):
         return
     result = machine.settled(exact, "here")
@@ -288,8 +298,8 @@ def test_known_numbers_are_rounded_as_the_format_says(values: list[int], scale: 
 
 
 def test_what_may_be_rounded_and_is_not_known_is_undecided() -> None:
-    machine = Machine(fixed_point(9), 1)
-    odd = Column(np.array([1], object), np.array([3], object), 1, -1)
+    machine = RangeOperators(fixed_point(9), 1)
+    odd = Ranges(np.array([1], object), np.array([3], object), 1, -1)
     with pytest.raises(Undecided, match="may round"):
         machine.settled(odd, "here")
     with pytest.raises(Refused, match="saturates: position 1"):
@@ -299,18 +309,18 @@ def test_what_may_be_rounded_and_is_not_known_is_undecided() -> None:
 
 def test_equal_units_on_equal_numbers_are_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Another weight, bias, reader, bound, grid or ideal number is looked at anew, as a machine of its own does."""
-    unit = Unit(((0, Fraction(1)),), Fraction(0), ((1, Fraction(2)),), Fraction(0))
+    unit = UnitRows(((0, Fraction(1)),), Fraction(0), ((1, Fraction(2)),), Fraction(0))
     layer = Sublayer((unit,), ((1, ((0, Fraction(1)),), Fraction(0)),))
     numbers = [np.array(values, object) for values in ([16, 32, 48], [16, 16, 0])]
     column, other = map(known, numbers)
     looked: list[int] = []
-    written = Machine._outputs
-    monkeypatch.setattr(Machine, "_outputs", lambda *of: looked.append(1) or written(*of))
+    written = RangeOperators._outputs
+    monkeypatch.setattr(RangeOperators, "_outputs", lambda *of: looked.append(1) or written(*of))
 
-    def contents(columns: Sequence[Column]) -> list[object]:
+    def contents(columns: Sequence[Ranges]) -> list[object]:
         return [one.content for one in columns]
 
-    changes: list[tuple[list[Column], Sublayer]] = [
+    changes: list[tuple[list[Ranges], Sublayer]] = [
         ([column, other], layer),
         ([known(numbers[1]), other], layer),
         ([replace(column, low=numbers[1]), other], layer),
@@ -323,14 +333,14 @@ def test_equal_units_on_equal_numbers_are_looked_at_once(monkeypatch: pytest.Mon
         ([column, other], replace(layer, down=((0, ((0, Fraction(1)),), Fraction(0)),))),
         ([column, other], replace(layer, down=((1, ((0, Fraction(2)),), Fraction(0)),))),
     ]
-    machine = Machine(fixed_point(17), 3)
+    machine = RangeOperators(fixed_point(17), 3)
     for number, (stream, some) in enumerate(changes, start=1):
         first = contents(machine.fed(stream, some, "here"))
         assert len(looked) == number
         again = [replace(one, low=one.low.copy(), high=one.high.copy()) for one in stream]
         assert contents(machine.fed(again, some, "here")) == first
         assert len(looked) == number
-        apart = Machine(fixed_point(17), 3)
+        apart = RangeOperators(fixed_point(17), 3)
         alone = contents(apart.fed(stream, some, "here"))
         looked.pop()
         assert alone == first

@@ -39,7 +39,7 @@ from verify.programs.extraction import extract
 from verify.rounding.abstract_state import AbstractState
 from verify.rounding.checker import check, embedded
 from verify.rounding.model import described
-from verify.rounding.recurrence import HIDDEN_STATE, Share, Total
+from verify.rounding.recurrence import HIDDEN_STATE, SumShare, Total
 
 N = 4
 LONGEST = 9
@@ -129,7 +129,7 @@ def test_single_changes(name: str, model: str, count: int) -> None:
 
 
 @dataclass(frozen=True)
-class Case:
+class RecurrenceCase:
     """Weights of one recurrence over random sequences."""
 
     carry: tuple[tuple[int, ...], ...]
@@ -164,7 +164,7 @@ NEXT = {"a": ("number", "b"), "number": ("number", "b"), "b": ("number", "small"
 TOKENS = {"a": (N, N), "b": (N + 1, N + 1), "number": (0, N - 1), "small": (0, 1)}
 
 
-def judged(case: Case, automaton: TokenAutomaton = CYCLE) -> object:
+def judged(case: RecurrenceCase, automaton: TokenAutomaton = CYCLE) -> object:
     listed = [Family("", 1, N)]
     return judge(
         described(case.model, ARITHMETIC, ("v", "w", "x", "y", "z"), ("1", "2", "3", "4", *WORDS), listed), automaton
@@ -172,23 +172,23 @@ def judged(case: Case, automaton: TokenAutomaton = CYCLE) -> object:
 
 
 @st.composite
-def cases(draw: st.DrawFn) -> Case:
+def cases(draw: st.DrawFn) -> RecurrenceCase:
     """Below the diagonal anything, on it 0 or 1; a sum is made of nothing else."""
     sums = draw(st.lists(st.booleans(), min_size=3, max_size=3))
     weight = st.integers(-2, 2)
     carry = [
         [int(i == j) if sums[i] else draw(weight) if j < i and not sums[j] else 0 for j in range(3)] for i in range(3)
     ]
-    return Case(tuple(map(tuple, carry)), tuple((draw(weight), draw(weight)) for _ in range(3)))
+    return RecurrenceCase(tuple(map(tuple, carry)), tuple((draw(weight), draw(weight)) for _ in range(3)))
 
 
 @st.composite
-def cycles(draw: st.DrawFn) -> Case:
+def cycles(draw: st.DrawFn) -> RecurrenceCase:
     """Each state is that of some register, or −1 times that; each has its own. What is fed is anything."""
     sources, weight = draw(st.permutations(range(3))), st.integers(-2, 2)
     signs = [draw(st.sampled_from([1, -1])) for _ in range(3)]
     carry = [[signs[i] * (j == sources[i]) for j in range(3)] for i in range(3)]
-    return Case(tuple(map(tuple, carry)), tuple((draw(weight), draw(weight)) for _ in range(3)))
+    return RecurrenceCase(tuple(map(tuple, carry)), tuple((draw(weight), draw(weight)) for _ in range(3)))
 
 
 @settings(max_examples=16)
@@ -217,7 +217,7 @@ def test_a_run_stays_in_the_bounds_and_is_what_is_read(data: st.DataObject) -> N
 
 def test_bounds_that_are_reached() -> None:
     """x is the number before, y that of two before, z 1 less how many b there have been."""
-    case = Case(((0, 0, 0), (1, 0, 0), (0, 0, 1)), ((1, 0), (0, 0), (0, 1)))
+    case = RecurrenceCase(((0, 0, 0), (1, 0, 0), (0, 0, 1)), ((1, 0), (0, 0), (0, 1)))
     listed = [Family("", 1, N)]
     report = check(
         described(case.model, ARITHMETIC, ("v", "w", "x", "y", "z"), ("1", "2", "3", "4", *WORDS), listed), CYCLE
@@ -226,7 +226,7 @@ def test_bounds_that_are_reached() -> None:
     assert report.ranges[0, "z"] == (LATE - LONGEST - 1, 1)
 
 
-def ranges(case: Case, automaton: TokenAutomaton) -> list[tuple[Fraction, Fraction]]:
+def ranges(case: RecurrenceCase, automaton: TokenAutomaton) -> list[tuple[Fraction, Fraction]]:
     """Of x, y and z."""
     vocabulary, listed = ("1", "2", "3", "4", *WORDS), [Family("", 1, N)]
     report = check(described(case.model, ARITHMETIC, ("v", "w", "x", "y", "z"), vocabulary, listed), automaton)
@@ -237,12 +237,12 @@ def test_what_a_cycle_keeps() -> None:
     """Of one word again and again it has few states. Where others may come, each position may add to it, or take away."""
     signed = ((-1, 0, 0), (0, 0, -1), (0, 1, 0))  # x is −x, and y and z are −z and y
     always = TokenAutomaton((State(Label("a"), 1, LONGEST, (0,), "a"),), frozenset([Label("a")]), (N, N))
-    words = Case(signed, ((0, 2), (0, 1), (0, 0)))
+    words = RecurrenceCase(signed, ((0, 2), (0, 1), (0, 0)))
     assert ranges(words, always) == [(0, 2), (0, 1), (0, 1)]
     assert ranges(words, CYCLE) == [(-2 * LONGEST, 2 * LONGEST), *[(-LONGEST, LONGEST)] * 2]
     plain, most = ((0, 0, 0), (0, 0, 1), (0, 1, 0)), N * (LONGEST - 1)
-    assert ranges(Case(signed, ((1, 0), (1, 0), (0, 0))), CYCLE) == [(-most, most)] * 3
-    assert ranges(Case(plain, ((0, 0), (1, 0), (0, 0))), CYCLE) == [(0, 0), (0, most), (0, most)]
+    assert ranges(RecurrenceCase(signed, ((1, 0), (1, 0), (0, 0))), CYCLE) == [(-most, most)] * 3
+    assert ranges(RecurrenceCase(plain, ((0, 0), (1, 0), (0, 0))), CYCLE) == [(0, 0), (0, most), (0, most)]
 
 
 def test_cycles_by_where_they_lead() -> None:
@@ -269,18 +269,18 @@ def test_cycles_by_where_they_lead() -> None:
 
 @pytest.mark.parametrize("row", [(2, 0, 0), (Fraction(1, 2), 0, 0), (-1, 1, 0)])
 def test_what_is_no_window_and_no_sum(row: tuple[Fraction, ...]) -> None:
-    case = Case((tuple(map(float, row)), (0, 0, 0), (0, 0, 0)), ((1, 0), (1, 0), (0, 0)))  # type: ignore[arg-type]
+    case = RecurrenceCase((tuple(map(float, row)), (0, 0, 0), (0, 0, 0)), ((1, 0), (1, 0), (0, 0)))
     judgement = judged(case)
     assert (judgement.verdict, judgement.what) == (UNKNOWN, "it is made of itself, and is no sum")  # type: ignore[attr-defined]
 
 
 def test_two_registers_in_a_circle() -> None:
-    case = Case(((0, 2, 0), (1, 0, 0), (0, 0, 0)), ((1, 0), (0, 0), (0, 0)))
+    case = RecurrenceCase(((0, 2, 0), (1, 0, 0), (0, 0, 0)), ((1, 0), (0, 0), (0, 0)))
     assert judged(case).verdict == UNKNOWN  # type: ignore[attr-defined]
 
 
 def test_a_sum_that_may_saturate() -> None:
-    case = Case(((1, 0, 0), (0, 0, 0), (0, 0, 0)), ((1, 0), (0, 0), (0, 0)))
+    case = RecurrenceCase(((1, 0, 0), (0, 0, 0), (0, 0, 0)), ((1, 0), (0, 0), (0, 0)))
     listed = [Family("", 1, N)]
     vocabulary = ("1", "2", "3", "4", *WORDS)
     small = Arithmetic(fixed_point(9))  # up to 15.9375; six numbers up to 4 are 24
@@ -290,7 +290,7 @@ def test_a_sum_that_may_saturate() -> None:
 
 def test_a_sum_that_is_limited() -> None:
     """By an invariant: the numbers are 7 together at most, so that nothing saturates, twice the sum in the next block neither."""
-    case = Case(((1, 0, 0), (0, 0, 0), (0, 0, 0)), ((1, 0), (0, 0), (0, 0)))
+    case = RecurrenceCase(((1, 0, 0), (0, 0, 0), (0, 0, 0)), ((1, 0), (0, 0), (0, 0)))
     small, registers = Arithmetic(fixed_point(9)), ("v", "w", "x", "y", "z")
     model = described(case.model, small, registers, ("1", "2", "3", "4", *WORDS), [Family("", 1, N)])
     limit = Limited("few", "x", 7, "")
@@ -304,21 +304,21 @@ def test_a_sum_that_is_limited() -> None:
 
 def test_a_sum_before_anything_is_added() -> None:
     """The count of b, of which the first comes late, is 0 at the first number too."""
-    case = Case(((1, 0, 0), (0, 0, 0), (0, 0, 0)), ((0, 1), (0, 0), (0, 0)))
+    case = RecurrenceCase(((1, 0, 0), (0, 0, 0), (0, 0, 0)), ((0, 1), (0, 0), (0, 0)))
     listed = [Family("", 1, N)]
     states = embedded(
         described(case.model, ARITHMETIC, ("v", "w", "x", "y", "z"), ("1", "2", "3", "4", *WORDS), listed), CYCLE
     )
-    none, one = Share(Fraction(0), Fraction(0)), Share(Fraction(1), Fraction(1))
+    none, one = SumShare(Fraction(0), Fraction(0)), SumShare(Fraction(1), Fraction(1))
     total = Total(states, [one if state.label == Label("b") else none for state in states])
     (number,) = (i for i, state in enumerate(states) if state.label == Label("number"))
-    state = total.at(states[number], HIDDEN_STATE, number)
+    state = total.state_after(states[number], HIDDEN_STATE, number)
     assert state is not None
     assert (state.position.low, state.bounds(state.register(HIDDEN_STATE))) == (2, (0, LONGEST - LATE + 1))
 
 
 @st.composite
-def ways(draw: st.DrawFn) -> tuple[list[AbstractState], list[Share]]:
+def ways(draw: st.DrawFn) -> tuple[list[AbstractState], list[SumShare]]:
     """States, each at every so many positions, after some of the others; and what their positions add."""
     some, shares = [], []
     count = draw(st.integers(2, 4))
@@ -332,13 +332,13 @@ def ways(draw: st.DrawFn) -> tuple[list[AbstractState], list[Share]]:
         box = {"n": Integer(4, 4), "k": Integer(low, low + every * (more if i else 0), every)}
         some.append(AbstractState(Space(fixed_point(25)), {}, box, before=before, parents=frozenset([i])))
         least = draw(st.integers(-2, 2))
-        shares.append(Share(Fraction(least), Fraction(least + draw(st.sampled_from([0, 0, 1, 2])))))
+        shares.append(SumShare(Fraction(least), Fraction(least + draw(st.sampled_from([0, 0, 1, 2])))))
     return some, shares
 
 
 @settings(max_examples=150)
 @given(ways())
-def test_a_sum_is_what_the_positions_add(given: tuple[list[AbstractState], list[Share]]) -> None:
+def test_a_sum_is_what_the_positions_add(given: tuple[list[AbstractState], list[SumShare]]) -> None:
     """Against every way through the states, by position."""
     some, shares = given
     sums: dict[tuple[int, int], set[int]] = {}  # state and position → what the sum may be there
@@ -356,6 +356,6 @@ def test_a_sum_is_what_the_positions_add(given: tuple[list[AbstractState], list[
         event(f"one number: {total.numbers[i] is not None}")
         low, high = total.bounds(i)
         assert all(low <= x <= high for _, x in due)
-        held = total.at(state, HIDDEN_STATE, i)
+        held = total.state_after(state, HIDDEN_STATE, i)
         told = set() if held is None else {(place[0], value[0]) for place, _, value in contents([held], [HIDDEN_STATE])}
         assert due <= told

@@ -18,7 +18,7 @@ from verify.certificates.ideal import IdealModel
 from verify.dossiers.registry import find_subject
 from verify.dossiers.retrieval.models import RETRIEVERS
 from verify.rounding.checker import check
-from verify.rounding.model import Model, Numbers
+from verify.rounding.model import ExactModel, NumberFamily
 
 N = 4
 SUBJECT = find_subject("ngram", N)
@@ -83,12 +83,12 @@ def test_which_of_two_kinds_of_keys_leads() -> None:
 
     def told(least: int) -> str:
         specials: dict[str, Row] = {"<s>": ((1, 1),), "A": ((2, 1),), "B": ((3, 1),)}
-        numbers = Numbers(1, 4, {0: atom("v"), 4: constant(1)})
+        numbers = NumberFamily(1, 4, {0: atom("v"), 4: constant(1)})
         head = HeadRows((((4, 1),), ((0, 1),)), (((1, 10), (2, least)), ((3, 40),)), (((2, 1), (3, 2)),))
         layer = Layer((head,), ((5, ((0, 1),)),), Sublayer((), ()))
         arithmetic = Arithmetic(fixed_point(17))
         names = ("number", "<s>", "A", "B", "one", "read")
-        model = Model(names, {"": numbers}, specials, (), (layer,), arithmetic)
+        model = ExactModel(names, {"": numbers}, specials, (), (layer,), arithmetic)
         states = (
             State(Label("<s>"), 1, 1, (), "<s>"),
             State(Label("A"), 2, 2, (0,), "A"),

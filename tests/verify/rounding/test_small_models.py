@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from hypothesis import event, given, settings
@@ -16,17 +17,17 @@ from constructions.layers import AttentionHead
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline, fixed_point
 from tests.verify.certificates.runs import lost
-from tests.verify.rounding.small import Registers, Text, Unit, Weights, deviations, judged, texts
+from tests.verify.rounding.small import RegisterNames, Text, Unit, Weights, deviations, judged, texts
 from verify.algebra.domains import Integer, Reciprocal, Rounded, Space
 from verify.algebra.polynomial import Polynomial, atom, constant
 from verify.automata.token_automaton import Label, State, TokenAutomaton
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, UNMET
 from verify.certificates.ideal import IdealModel
 from verify.certificates.mutants import CHANGES, mutant, places
-from verify.certificates.wrong import WRONG, certified
+from verify.certificates.wrong import WRONG, certified_names
 from verify.dossiers.registry import find_subject
-from verify.framework.predicates import Undecided
-from verify.framework.weights import Weights as FramedWeights
+from verify.framework.predicates import NoVerdict
+from verify.framework.weights import Certifier as FramedWeights
 from verify.rounding.abstract_state import AbstractState
 from verify.rounding.attention import HeadTransfer
 from verify.rounding.candidates import needed_margin
@@ -78,15 +79,15 @@ def test_what_no_claim_is_certified_with(made: Callable[[], tuple[Wired, TokenAu
     wired, spoken = made()
     assert strays(wired, spoken)
     assert judged(wired, spoken).verdict != CERTIFIED
-    assert [*certified()] == []
+    assert [*certified_names()] == []
 
 
 def test_a_checker_that_takes_every_key_for_the_only_one_certifies_what_is_wrong(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(HeadTransfer, "_many", lambda head_transfer, candidate: False)
-    assert [*certified()] == ["keys_that_tie"]
-    with pytest.raises(Undecided, match="the checker certifies a model that is wrong: keys_that_tie"):
+    assert [*certified_names()] == ["keys_that_tie"]
+    with pytest.raises(NoVerdict, match="the checker certifies a model that is wrong: keys_that_tie"):
         FramedWeights("rounding").judge(find_subject("index", 4))
 
 
@@ -99,13 +100,13 @@ def test_a_margin_over_the_last_key_in_place_of_the_nearest_certifies_what_is_wr
         return max(right(winners, [margin]) for margin in lost) if lost else right(winners, lost)
 
     monkeypatch.setattr(Winners, "margin", farthest)
-    assert [*certified()] == ["a_runner_up_that_is_near"]
+    assert [*certified_names()] == ["a_runner_up_that_is_near"]
 
 
 @pytest.mark.parametrize("discipline", Discipline)
 def test_a_sum_that_saturates_where_the_last_block_is_not_read(discipline: Discipline) -> None:
     """10 + 10 − 15 is 5; of at most 15.9375 it is less than 1."""
-    of = Registers(("a", "b", "c", "sum"))
+    of = RegisterNames(("a", "b", "c", "sum"))
     kept = of.recurrence({"sum": {"sum": 1}}, {"sum": {"a": 10, "b": 10, "c": -15}})
     words = {"a": {"a": 1}, "b": {"b": 1}, "c": {"c": 1}}
     wired = of.model(words, NONE, [of.block(recurrence=kept)], Arithmetic(fixed_point(9), discipline))
@@ -119,7 +120,7 @@ def test_a_sum_that_saturates_where_the_last_block_is_not_read(discipline: Disci
 
 def test_numbers_that_no_text_has_are_words_too() -> None:
     """From 4 on v² is above 15.9375, so that v²/4 of the numbers after it are equal."""
-    of = Registers(("square",))
+    of = RegisterNames(("square",))
     words = {**{str(v): {"square": v * v} for v in range(1, 8)}, "a": {"square": 0.25}}
     wired = of.model(words, NONE, [of.block()], Arithmetic(fixed_point(9)))
     spoken = automaton(State(Label("a"), 1, 1, (), "a"), answers="a")
@@ -128,7 +129,7 @@ def test_numbers_that_no_text_has_are_words_too() -> None:
 
 def test_a_position_beyond_the_largest_number_is_rounded_with_the_word() -> None:
     """k − 3 at position 10 is 7, though 10 is above 7.875."""
-    of = Registers(("a", "b", "k", "late"))
+    of = RegisterNames(("a", "b", "k", "late"))
     units: list[Unit] = [
         ({"k": 1}, -4, NONE, 1, {"late": 0.5}),
         ({"k": 1}, 0, NONE, 1, {"k": -1}),
@@ -144,7 +145,7 @@ def test_a_position_beyond_the_largest_number_is_rounded_with_the_word() -> None
 
 def test_a_score_that_is_large_in_the_ideal_model_alone() -> None:
     """Half a step is rounded to 0, ideally it grows to 31: more than what keeps the query from reading itself."""
-    of = Registers(("a", "b", "?", "k", "k of b", "k² of b", "(k − 1)²", "small", "grown", "large", "read"))
+    of = RegisterNames(("a", "b", "?", "k", "k of b", "k² of b", "(k − 1)²", "small", "grown", "large", "read"))
     once, cost, grows = {"k": 1.0, "a": -1.0, "b": -1.0, "?": -1.0}, 10, 127
     first: list[Unit] = [
         ({"k": 1, "?": -16}, 0, {"k": 1}, 0, {"k² of b": 1}),
@@ -177,7 +178,7 @@ def test_a_score_that_is_large_in_the_ideal_model_alone() -> None:
 
 def test_a_gate_that_is_shut_in_the_ideal_model_alone() -> None:
     """Half a step below 0 is rounded to 0, ideally it grows to −31. A gate of 1 more is 1 or 0; its square would be 1 or 900."""
-    of = Registers(("a", "small", "grown", "large", "gated", "square"))
+    of = RegisterNames(("a", "small", "grown", "large", "gated", "square"))
     units: list[Unit] = [
         ({"a": 2**-8}, 0, NONE, 0.5, {"small": -1}),
         ({"a": 1}, 0, {"small": 127}, 0, {"grown": 1}),
@@ -195,7 +196,7 @@ def test_a_number_that_is_half_a_step_below_a_count() -> None:
 
     Of m = 3 and v = 2 the gate is 1/6, where what stands after it grows to 266; of all others it is 0, or 1/3 at least.
     """
-    of = Registers(("v", "s", "x", "one", "share", "product", "gate", "bump", "grown"))
+    of = RegisterNames(("v", "s", "x", "one", "share", "product", "gate", "bump", "grown"))
     words = {**{str(v): {"v": v, "one": 1} for v in range(1, 4)}, "s": {"s": 1}, "x": {"x": 1}}
     count = of.head([({"one": 40}, {"s": 1, "x": 1})], {"s": 1}, "share")
     blocks = [
@@ -216,7 +217,7 @@ def test_a_number_that_is_half_a_step_below_a_count() -> None:
 
 def test_a_text_may_begin_with_a_word_that_stands_elsewhere_too() -> None:
     """A word that is read if it is there need not be there."""
-    of = Registers(("number", "x", "?", "read"))
+    of = RegisterNames(("number", "x", "?", "read"))
     head = of.head([({"?": 12}, {"x": 1})], {"number": 1}, "read")
     words = {**{v: {"number": int(v)} for v in "12"}, "x": {"x": 1}, "?": {"?": 1}}
     wired = of.model(words, NONE, [of.block(heads=[head])], Arithmetic(fixed_point(13)))
@@ -234,7 +235,7 @@ def test_a_head_that_looks_before_a_first_word_that_stands_elsewhere_too() -> No
 
     What is rounded grows there alone: half a step of the number 1 is 0, ideally it grows to 16.
     """
-    of = Registers(("v", "one", "k", "k²", "(k − 1)²", "read", "small", "grown", "large"))
+    of = RegisterNames(("v", "one", "k", "k²", "(k − 1)²", "read", "small", "grown", "large"))
     words = {**{str(v): {"v": v, "one": 1} for v in range(1, 4)}, "y": {"large": 1}}
     squares: list[Unit] = [
         ({"k": 1}, 0, {"k": 1}, 0, {"k²": 1}),
@@ -264,10 +265,10 @@ def test_the_default_of_a_nearest_count_may_be_rounded_too(on_grid: bool, operat
     Not on the grid: products are rounded whose sum was a whole number.
     """
     space = Space(fixed_point(17))
-    box = {
+    box: dict[str, Any] = {
         "n": Integer(4, 4),
         "k": Integer(9, 9),
-        "z": Rounded(constant(-40), constant(-8), *2 * [Fraction(-40)], Fraction(32)),
+        "z": Rounded(constant(-40), constant(-8), Fraction(-40), Fraction(-40), Fraction(32)),
     }
     query = AbstractState(space, {}, {**box, "m": Integer(3, 5), "r": Reciprocal("m", 0)}, label=Label("query"))
     count, target = atom("y"), atom("r")
@@ -289,7 +290,7 @@ def test_the_default_of_a_nearest_count_may_be_rounded_too(on_grid: bool, operat
 @pytest.mark.parametrize("values", ["ss", "sv", "vs"])
 def test_a_head_that_reads_two_registers_of_keys_that_tie(values: str) -> None:
     """The mean of what one key has, which is 1, and the mean of numbers; 8 times that is off by steps, by no more than told."""
-    of = Registers(("v", "s", "?", "one", "a", "b", "grown"))
+    of = RegisterNames(("v", "s", "?", "one", "a", "b", "grown"))
     words = {**{str(v): {"v": v, "one": 1} for v in (1, 2)}, "s": {"s": 1, "one": 1}, "?": {"?": 1, "one": 1}}
     head = AttentionHead(
         of.rows({"?": 40}),
@@ -314,7 +315,7 @@ def test_a_head_that_reads_two_registers_of_keys_that_tie(values: str) -> None:
 
 # At the bounds.
 
-OF = Registers(("number", "x", "?", "k", "read"))
+OF = RegisterNames(("number", "x", "?", "k", "read"))
 WORDS = {**{v: {"number": float(v)} for v in "12"}, "x": {"x": 1.0}, "?": {"?": 1.0}}
 SPOKEN = automaton(
     State(Label("x"), 1, 1, (), "x"),
@@ -377,7 +378,7 @@ def test_a_score_at_the_largest_number(discipline: Discipline) -> None:
 )
 def test_a_position_that_is_looked_for_before_the_first(cost: float, factor: float, verdict: str) -> None:
     """Of −cost·factor·k'² the first key leads by 3·cost·factor; 7 is needed."""
-    of = Registers((*OF, "k²"))
+    of = RegisterNames((*OF, "k²"))
     blocks = [
         of.block(({"k": 1}, 0, {"k": 1}, 0, {"k²": 1})),
         of.block(heads=[of.head([({"?": -cost}, {"k²": factor})], {"x": 1}, "read")]),
@@ -407,7 +408,7 @@ def test_a_register_at_the_largest_number(high: float, verdict: str, discipline:
 
 # Anything at all.
 
-MANY = Registers(("v", "v²", "num", "s", "?", "k", "k²", "a", "b", "c"))
+MANY = RegisterNames(("v", "v²", "num", "s", "?", "k", "k²", "a", "b", "c"))
 MANY_WORDS = {**{v: {"v": int(v), "v²": int(v) ** 2, "num": 1.0} for v in "12"}, "<s>": {"s": 1.0}, "?": {"?": 1.0}}
 ANSWERED = TokenAutomaton(
     (

@@ -29,7 +29,7 @@ from verify.dossiers.retrieval.tasks import Retrieval
 from verify.framework.check import Check, Shared
 from verify.framework.claim import Certified, Claim, Row, Stored, Verdict
 from verify.framework.options import Options
-from verify.framework.predicates import Refuted, Undecided
+from verify.framework.predicates import NoVerdict, WitnessFound
 from verify.stored import intervals as stored
 from verify.stored.intervals import Document, Renewal, StoredInterval
 from verify.stored.questions import canonical
@@ -68,9 +68,9 @@ def row(subject: Subject, about: stored.About = "rounding", seed: int = 0, known
     check, note = Check(Claim("X.1", "here", "It holds."), options, shared=Shared({} if known is None else known)), ""
     try:
         check.stored(subject, about, range="every input")
-    except Undecided as undecided:
+    except NoVerdict as undecided:
         note = str(undecided)
-    except Refuted:
+    except WitnessFound:
         pass
     return check.row(0.1, note)
 
@@ -118,7 +118,7 @@ def test_other_intervals_are_made_anew_for_another_seed_or_other_weights() -> No
 
 def test_a_run_that_is_stopped_goes_on_and_keeps_what_has_not_changed(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = made(RECALL, "rounding")
-    walk = store.store(RECALL, "rounding", None)
+    walk: Any = store.store(RECALL, "rounding", None)
     for _ in range(5):
         next(walk)
     walk.close()
@@ -213,7 +213,7 @@ def test_two_bits_less_of_a_graph_are_seen(monkeypatch: pytest.MonkeyPatch) -> N
     some = find_subject("istree", 4990, last=5050)
     without_certificates = Document(some, "rounding", stored.questions(some, "rounding"), ())
     assert [*store.store(some, "rounding", without_certificates)]
-    take_fewer_bits(monkeypatch, transformer.Transformer, lambda n: bool(5_000 <= n <= 9_000))
+    take_fewer_bits(monkeypatch, transformer.TourTransformer, lambda n: bool(5_000 <= n <= 9_000))
     assert row(some).verdict is not Verdict.HOLDS
 
 

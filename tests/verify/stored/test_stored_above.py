@@ -16,14 +16,14 @@ from verify.dossiers.registry import find_subject
 from verify.framework.proofs import load
 from verify.framework.weights import PROOFS
 from verify.stored import above as stored_above
-from verify.stored.above import Above
+from verify.stored.above import CasesDocument
 from verify.stored.intervals import Stale
 
 RECALL = find_subject("recall", LARGEST_N, last=ENDLESS)
 
 
 @cache
-def made() -> tuple[Above, Any]:
+def made() -> tuple[CasesDocument, Any]:
     above, theorem = stored_above.make(RECALL, "program")
     return above, json.loads(json.dumps(theorem))
 

@@ -20,7 +20,7 @@ from verify.framework import ledger
 from verify.framework.claim import Measured, Row, Verdict
 from verify.training import cells, descent, learning, stored, wired
 from verify.training.__main__ import draw, main, show
-from verify.training.cells import Cell
+from verify.training.cells import TrainingCell
 from verify.training.texts import NO, YES, Mode, TreeTask
 
 ROOT = Path(__file__).parents[3]
@@ -69,14 +69,14 @@ def test_a_document_with_other_settings_is_refused(tmp_path: Path, monkeypatch: 
 
 
 def test_the_smallest_cell_is_as_told_again() -> None:
-    cell = Cell("RNN", Mode.CHAIN, 4)
+    cell = TrainingCell("RNN", Mode.CHAIN, 4)
     told = [row["right"] for row in rows_of("trained", **cell.about)]
     assert min(told) > 0.9  # so that chance, one half, is outside
     assert min(told) <= learning.accuracy(cell, 0) <= max(told)
 
 
 def test_an_untrained_cell_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    cell = Cell("RNN", Mode.CHAIN, 4)
+    cell = TrainingCell("RNN", Mode.CHAIN, 4)
     monkeypatch.setitem(cells.STEPS, Mode.CHAIN, {4: 1})
     assert learning.accuracy(cell, 0) < min(row["right"] for row in rows_of("trained", **cell.about))
 
@@ -86,7 +86,7 @@ def test_a_score_is_that_of_decoding_from_the_prompt(mode: Mode, steps: int, mon
     """Scores read right texts first, and decode from the first mistake on. Here nothing but prompts is read."""
     monkeypatch.setitem(cells.STEPS, mode, {4: steps})
     monkeypatch.setattr(learning, "ASKED", 30)
-    cell, task = Cell("RNN", mode, 4), TreeTask(4, mode)
+    cell, task = TrainingCell("RNN", mode, 4), TreeTask(4, mode)
     model = learning.trained(cell, task, 1)
     generator, score = random.Random(5), 0.0
     for graph in (task.draw(generator) for _ in range(30)):
@@ -110,7 +110,7 @@ def test_results_are_read_and_not_learned() -> None:
 def test_wired_weights_in_float64_answer_as_the_engine() -> None:
     for name, subject in wired.SUBJECTS.items():
         model = subject.load(subject.formats[0])
-        asked = descent.Asked.of(model, subject, 20, random.Random(3))
+        asked = descent.NextWordTexts.draw(model, subject, 20, random.Random(3))
         weights = {key: torch.from_numpy(array) for key, array in tensors(model.wired.model).items()}
         assert asked.right(weights) == asked.right_rounded(model, weights) == 1, name
         weights["unembed"] = -weights["unembed"]
@@ -210,13 +210,13 @@ def test_a_run_that_was_cut_off_goes_on(tmp_path: Path, monkeypatch: pytest.Monk
     """Rows that are there are not measured again; with other settings all are."""
     pytest.importorskip("matplotlib")
     stored.write(tmp_path / "training.json", {**STORED, "wired": STORED["wired"][:-1]})
-    again: list[stored.Job] = []
+    again: list[stored.TrainingJob] = []
 
-    def measure(job: stored.Job) -> dict[str, Any]:
+    def measure(job: stored.TrainingJob) -> dict[str, Any]:
         again.append(job)
         return {**job.about, **FIGURES}
 
-    monkeypatch.setattr(stored.Job, "measure", measure)
+    monkeypatch.setattr(stored.TrainingJob, "measure", measure)
     assert main(["--write", str(tmp_path)]) == 0
     assert [job.about for job in again] == [next(job.about for job in reversed([*stored.jobs()]))]
     assert stored.read(tmp_path / "training.json")["trained"] == STORED["trained"]

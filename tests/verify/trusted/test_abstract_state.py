@@ -106,7 +106,7 @@ def cases(draw: Any, shares: int = 2) -> Case:
             forms[form] = ends[0], ends[1]
     for i in range(draw(st.integers(0, shares))):
         of = draw(st.sampled_from(NAMES))
-        box[f"s{i}"] = Share(of, draw(st.integers(0, 3)) + max(0, 1 - box[of].low))  # type: ignore[union-attr]
+        box[f"s{i}"] = Share(of, draw(st.integers(0, 3)) + max(0, 1 - box[of].low))
     registers: dict[int, Polynomial] = {i: {(name,): 1} for i, name in enumerate(box) if name != "n"}
     state = State(Format(draw(st.sampled_from((9, 13, 25)))), box, registers, forms)
     found = list(worlds(state))

@@ -39,7 +39,7 @@ def to(i: int) -> list[Any]:
 
 def model(words: Document, block: Document | None = None) -> Document:
     """Returns exact rows, of one block if there is one."""
-    empty = {"heads": [], "out": {}, "units": [], "down": {}, "carry": {}, "feed": {}}
+    empty: dict[str, Any] = {"heads": [], "out": {}, "units": [], "down": {}, "carry": {}, "feed": {}}
     blocks = [] if block is None else [{**empty, **block}]
     return {"families": {}, "words": words, "position": {}, "blocks": blocks}
 
@@ -87,7 +87,7 @@ def test_unit_is_no_gate(units: int) -> None:
 
 def test_value_is_no_score() -> None:
     """Value 100,000 is 2. What is beside the registers at its number is the score, which is 0."""
-    head = {"query": [], "key": [], "value": [{}] * 100_000 + [{"0": "1"}]}
+    head: dict[str, Any] = {"query": [], "key": [], "value": [{}] * 100_000 + [{"0": "1"}]}
     block = {"heads": [head], "out": {"1": {"100000": "1"}}}
     document = of_one_position({"0": "2"}, {"0": "2"}, {"0": "2"})
     assert verdict(document, model({"a": {"0": "2"}}, block))

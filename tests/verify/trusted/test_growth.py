@@ -328,7 +328,7 @@ def test_what_is_rejected() -> None:
     )  # which no case shows
     assert not accepted(growth, {**theorem, "inequalities": [["-1", ">"], *theorem["inequalities"][1:]]}, {})
     assert not accepted(growth, {**theorem, "inequalities": [["1*x", ">"], *theorem["inequalities"][1:]]}, {})
-    for wrong in (None, [], 3, {}, {"bits_of_bits": 7}):
+    for wrong in tuple[object, ...]((None, [], 3, {}, {"bits_of_bits": 7})):
         assert not accepted(growth, wrong, {})
 
 

@@ -48,7 +48,8 @@ def model_of(words: Rows, width: int, *reads: Reads) -> Transformer:
         out = np.zeros((width, len(read.value)))
         for i, j in read.out.items():
             out[i, j] = 1
-        some.append(AttentionHead(*(matrix(rows, width) for rows in read[:3]), out))
+        query, key, value = (matrix(rows, width) for rows in read[:3])
+        some.append(AttentionHead(query, key, value, out))
     nothing, empty = np.zeros((0, width)), np.zeros(0)
     block = Block(tuple(some), FeedForward(nothing, empty, nothing, empty, np.zeros((width, 0)), np.zeros(width)))
     return Transformer(matrix(words, width), np.zeros(width), (block,), matrix(words, width))

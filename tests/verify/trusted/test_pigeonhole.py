@@ -25,7 +25,7 @@ from verify.oracles.lower_bounds import (
     texts_of,
 )
 from verify.oracles.reductions import inputs, written_as
-from verify.table import Outcome, cells
+from verify.table import Mark, cells
 from verify.trusted import pigeonhole
 from verify.trusted.kernel import Rejected
 from verify.trusted.pigeonhole import check, obligations
@@ -98,7 +98,7 @@ def test_the_table_says_as_many_bits() -> None:
         "Index with an oracle for recall": BESIDE_ORACLE,
         "Turing machines": TURING,
     }
-    said = {cell.task: cell.basis.how for cell in cells([]) if cell.basis.outcome is Outcome.IMPOSSIBLE}
+    said = {cell.task: cell.basis.how for cell in cells([]) if cell.basis.outcome is Mark.IMPOSSIBLE}
     assert said == {
         task: f"needs {bound.theorem['bits'].replace('size', 'n').replace('-', '−')} bits"
         for task, bound in tasks.items()

@@ -582,7 +582,7 @@ def test_numbers_are_bounded_at_their_ends(behind: Polynomial, is_below: bool) -
     ]
     assert (max(values) < 0) == is_below
     with contextlib.nullcontext() if is_below else pytest.raises((Rejected, Open)):
-        ProgramChecker.require_behind(None, State(Format(41), box, {}), behind, None, "")  # type: ignore[arg-type]
+        ProgramChecker.require_behind(None, State(Format(41), box, {}), behind, None, "")
 
 
 def test_recurrence_beside_heads_is_rejected() -> None:

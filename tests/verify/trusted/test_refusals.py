@@ -675,7 +675,7 @@ def due(*answer: Any, ghost: str = "", registers: Any = (), live: Any = LIVE) ->
 
 
 def ghost_reader(*atoms: Any, ghosts: Any = (AT_TOKEN, BY_HEAD)) -> GhostReader:
-    one = scheduled(*atoms, ghosts=ghosts).reader_of(0, CLASSES, frozenset(range(9)))
+    one: Any = scheduled(*atoms, ghosts=ghosts).reader_of(0, CLASSES, frozenset(range(9)))
     one.rule, one.shown = "one", [True]
     return one
 

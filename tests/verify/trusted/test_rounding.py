@@ -46,7 +46,7 @@ RETRIEVAL = [
 
 def dossier_of(name: str) -> Dossier:
     task, model, *options = name.split("/")
-    dossier = find_dossier(task, model)
+    dossier: Any = find_dossier(task, model)
     assert dossier is not None
     return replace(dossier, lean=True) if "lean" in options else dossier
 

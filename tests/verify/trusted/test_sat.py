@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from pysat.solvers import Solver
 
 from circuits.circuit import Circuit
-from circuits.equivalence import Equal, compare, plain_gates
+from circuits.equivalence import EqualCircuits, compare, plain_gates
 from circuits.obvious import obvious
 from circuits.operations import OPERATIONS
 from circuits.sweep import Equality, sweep
@@ -82,10 +82,10 @@ def refuted_step_by_step(formula: Sequence[Sequence[int]], proof: Sequence[str])
     return False
 
 
-def proof_of(operation: str, p: int) -> Equal:
+def proof_of(operation: str, p: int) -> EqualCircuits:
     """The proof that an operation's circuit is the obvious one."""
     result = compare(OPERATIONS[operation].circuit(p), obvious(operation, p))
-    assert isinstance(result, Equal)
+    assert isinstance(result, EqualCircuits)
     return result
 
 

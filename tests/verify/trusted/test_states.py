@@ -165,7 +165,7 @@ def test_the_family_is_checked_as_well() -> None:
         check(theorem, {**proof, "family": {**proof["family"], "steps": proof["family"]["steps"][1:]}})
     with pytest.raises(Rejected, match="has lines"):
         check(theorem, {"family": proof["family"]})
-    for nothing in (None, [], {}, "2**n"):
+    for nothing in tuple[object, ...]((None, [], {}, "2**n")):
         with pytest.raises(Rejected):
             check(nothing, proof)
 

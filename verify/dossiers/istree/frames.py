@@ -39,7 +39,7 @@ from constructions.language.terms import (
 )
 from verify.automata.token_automaton import Label
 from verify.dossiers.istree.texts import FIRST_FRAME, FRAME, SECOND
-from verify.programs.shorthand import K, at, back, equal, let, word
+from verify.programs.shorthand import K, back, equal, let, read_match, word
 
 HERE, THERE = as_term(NumberOf(VERTEX)), as_term(NumberOf(PLACE))
 AT_END, BEHIND = word(JOINT, 1), word(JOINT, 2)
@@ -92,7 +92,7 @@ class Frames:
     @property
     def unless_visited(self) -> Answer:
         """Says the word after `- u v`: a base before all records, unless the search was at v before."""
-        first = at(K, (self.came_to, HERE))
+        first = read_match(K, (self.came_to, HERE))
         return If(as_term(Above(K - first)), Say(NO), SayNumber(ONE, PLACE))
 
     @property
@@ -104,7 +104,7 @@ class Frames:
     @property
     def edge_gone_up(self) -> Answer:
         """Says the word after `^ u v`: where the record of v stands that leads to u."""
-        return SayNumber(at(K, (OWN, HERE), (OTHER, back(HERE, 1))), PLACE)
+        return SayNumber(read_match(K, (OWN, HERE), (OTHER, back(HERE, 1))), PLACE)
 
     @property
     def edge_passed(self) -> Answer:
@@ -160,4 +160,4 @@ class Frames:
 
     def father(self, vertex: Term) -> Term:
         """Returns where the search first came to the vertex from; 0 for the root."""
-        return at(word(DOWN, 2) * back(HERE, 1), (self.came_to, vertex))
+        return read_match(word(DOWN, 2) * back(HERE, 1), (self.came_to, vertex))

@@ -53,7 +53,7 @@ class IsTree(SolvedDossier):
 
     @property
     def solver(self) -> IsTreeModel:
-        return MODELS[self.model, self.layout].of("lean" if self.lean else "repaired")
+        return MODELS[self.model, self.layout].in_variant("lean" if self.lean else "repaired")
 
     def texts(self, subject: Subject) -> TokenAutomaton:
         return self.texts_between(subject, *ends(subject.n))
@@ -191,7 +191,7 @@ class OfTransformer(IsTree):
 
 
 @dataclass(frozen=True)
-class OfHybrid(IsTree):
+class IsTreeHybridDossier(IsTree):
     """A hybrid that searches in frames of a few words."""
 
     model: str = "hybrid"
@@ -229,7 +229,7 @@ class OfHybrid(IsTree):
 
 
 @dataclass(frozen=True)
-class OfSearcher(IsTree):
+class IsTreeSearcherDossier(IsTree):
     """A Linear RNN that writes turns and searches."""
 
     model: str = "rag"
@@ -280,4 +280,4 @@ class OfSearcher(IsTree):
         return {"records": limited}
 
 
-DOSSIERS = (OfTransformer(), OfSearcher(), OfHybrid())
+DOSSIERS = (OfTransformer(), IsTreeSearcherDossier(), IsTreeHybridDossier())

@@ -12,10 +12,10 @@ from constructions.language.terms import ZERO, Term
 from verify.dossiers.istree import turns
 from verify.dossiers.istree.steps import NUMBER, ByNeighbours
 from verify.dossiers.istree.turns import Items
-from verify.programs.shorthand import at, back, let, word
+from verify.programs.shorthand import back, let, read_match, word
 
 
-class Found(ByNeighbours):
+class SearchResult(ByNeighbours):
     """At the token that ends a search; 0 where nothing is found."""
 
     @property
@@ -31,7 +31,7 @@ class Found(ByNeighbours):
     @property
     def recorded(self) -> Term:
         """The father in its first record."""
-        return at(back(NUMBER, 2), (self.came_to, self.current))
+        return read_match(back(NUMBER, 2), (self.came_to, self.current))
 
     @property
     def first(self) -> Term:

@@ -8,15 +8,15 @@ from constructions.istree.graphs import PAPER
 from constructions.istree.rag import VERTEX
 from verify.dossiers.dossier import LEAST
 from verify.dossiers.istree import turns
-from verify.dossiers.istree.results import Found
+from verify.dossiers.istree.results import SearchResult
 from verify.dossiers.istree.texts import of_rag
 from verify.patterns.pattern import NUMERALS
-from verify.patterns.readings import Reading, Word
-from verify.patterns.texts import Comparison, Spelled
+from verify.patterns.readings import TermReading, Word
+from verify.patterns.texts import Comparison, Spelling
 
 ABOUT, COME_FROM = NUMERALS
-SPELLED: Mapping[str, Spelled] = {VERTEX: Spelled(("#",))}
-FOUND = Found(LEAST, PAPER)
+SPELLED: Mapping[str, Spelling] = {VERTEX: Spelling(("#",))}
+FOUND = SearchResult(LEAST, PAPER)
 OF_TURNS = FOUND.searches
 
 
@@ -26,7 +26,7 @@ def of_turns(name: str) -> Comparison:
     letters = {turns.V: ABOUT, turns.U: COME_FROM}
     words = [Word(item) if isinstance(item, str) else Word(VERTEX, letters[item]) for item in items]
     texts = of_rag(LEAST, LEAST, frozenset(), limited=False)
-    return Comparison(texts, SPELLED, Reading(term, words, positive=True), follows=once)
+    return Comparison(texts, SPELLED, TermReading(term, words, positive=True), follows=once)
 
 
 def once(edges: int, words: Sequence[Word]) -> int | None:

@@ -28,7 +28,7 @@ from constructions.language.terms import (
 )
 from verify.automata.token_automaton import Label
 from verify.dossiers.istree.texts import IN_PROMPT, IN_THOUGHT, SECOND, THOUGHT
-from verify.programs.shorthand import K, at, back, equal, let, word
+from verify.programs.shorthand import K, back, equal, let, read_match, word
 
 NUMBER = as_term(NumberOf())
 
@@ -84,14 +84,14 @@ class _Search:
     @property
     def prompt_end(self) -> Term:
         """The position of that token, where one marks the prompt's end; else 1."""
-        return at(K, (self.closes, ONE))
+        return read_match(K, (self.closes, ONE))
 
     @property
     def thought(self) -> Term:
         """Returns whether it is after the prompt."""
         if self.layout.end_of_prompt is None:
             return as_term(Above(K - (3 * self.n - 2)))
-        return at(self.closes, (self.closes, ONE))
+        return read_match(self.closes, (self.closes, ONE))
 
     @property
     def later(self) -> Term:
@@ -128,7 +128,7 @@ class _Search:
     @property
     def father(self) -> Term:
         """Returns where the search was when it first came to `current`."""
-        return at(self.previous, (self.current, self.current))
+        return read_match(self.previous, (self.current, self.current))
 
     @property
     def stop(self) -> str:
@@ -138,7 +138,7 @@ class _Search:
         return self.layout.end_of_prompt or self.layout.no
 
     def back(self) -> Answer:
-        """To the father, or from the root to the end, after 2n − 1 vertices."""
+        """Returns the answer that goes back to the father; at the root it ends the search, after 2n − 1 vertices."""
         ended: Answer = Say(self.stop)
         if self.layout.end_of_prompt is None:
             ended = If(equal(K, as_term(5 * self.n - 3)), Say(self.layout.yes), Say(self.layout.no))
@@ -148,7 +148,7 @@ class _Search:
         raise NotImplementedError
 
     def onward(self, vertex: Term) -> Answer:
-        """To this vertex, if there is one; to a vertex seen before leads an edge that closes a cycle."""
+        """Returns the answer that goes on to this vertex, if it exists. If it was seen before, the edge closes a cycle."""
         there = If(self.seen(vertex), Say(self.stop), SayNumber(vertex))
         return If(equal(vertex, ZERO), self.back(), there)
 
@@ -161,13 +161,13 @@ class ByNeighbours(_Search):
         return let("previous", super().previous - self.thought + self.later)
 
     def seen(self, vertex: Term) -> Term:
-        return equal(at(self.visited, (self.current, vertex), last=True), ONE)
+        return equal(read_match(self.visited, (self.current, vertex), last=True), ONE)
 
     def edge_behind(self, vertex: Term) -> Term:
         """Returns where the edge of `current` leads before which its edge to this vertex is the last one; 0 if there is none."""
         own, other = let("own", self.own), let("other", self.other)
-        before = at(let("other′", back(self.other, 1)), (let("own′", back(self.own, 1)), own), last=True)
-        return at(other, (own, self.current), (before, vertex), last=True)
+        before = read_match(let("other′", back(self.other, 1)), (let("own′", back(self.own, 1)), own), last=True)
+        return read_match(other, (own, self.current), (before, vertex), last=True)
 
     @property
     def come_from(self) -> Term:
@@ -194,7 +194,7 @@ class ByCounts(_Search):
         return equal(K - self.prompt_end, as_term(2 * self.n))
 
     def seen(self, vertex: Term) -> Term:
-        return ONE - equal(at(K, (self.current, vertex)), ONE)
+        return ONE - equal(read_match(K, (self.current, vertex)), ONE)
 
     @property
     def occurrences(self) -> Count:
@@ -214,7 +214,7 @@ class ByCounts(_Search):
     @property
     def edge_walked(self) -> Term:
         """The order of the edge between `current` and `previous`."""
-        return at(self.order, (let("own", self.own), self.current), (let("other", self.other), self.previous))
+        return read_match(self.order, (let("own", self.own), self.current), (let("other", self.other), self.previous))
 
     @property
     def walked(self) -> Term:

@@ -14,7 +14,7 @@ from constructions.istree import hybrid, rag
 from constructions.istree.graphs import LAYOUTS, PAPER, Layout
 from constructions.istree.hybrid import DOWN, FURTHER, PASS, PLACE, UP, VERTEX
 from constructions.istree.rag import ALL_RECORDED, FIRST_IS_FATHER, NEXT_IS_FATHER, NOWHERE, RECORD, RETURN
-from constructions.istree.searches import Search, searches
+from constructions.istree.searches import SearchWords, searches
 from constructions.models.search import END_SEARCH, FAILED, START_SEARCH
 from constructions.wiring.numbered import Family
 from verify.algebra.domains import SIZE
@@ -91,7 +91,7 @@ def istree(low: int, high: int, layout: Layout = "paper") -> TokenAutomaton:
 
 
 @dataclass
-class _Text:
+class _EdgeStates:
     """States after the edges. numbers: family → bounds; what is none is a word. low, high: of positions after the edges."""
 
     states: list[State]
@@ -100,16 +100,16 @@ class _Text:
     high: int
 
     @staticmethod
-    def of(low: int, high: int, families: Callable[[Any], Sequence[Family]], start: Bound, end: int) -> _Text:
+    def of(low: int, high: int, families: Callable[[Any], Sequence[Family]], start: Bound, end: int) -> _EdgeStates:
         """Returns a text that begins with up to n(n − 1)/2 edges. families: of the numbers, for any n."""
         edges = [state if state.word else replace(state, family=VERTEX) for state in istree(low, high).states[:PROMPT]]
         numbers: dict[str, tuple[Bound, Bound]] = {
             family.name: (family.low, family.high) for family in families(low if low == high else atom(SIZE))
         }
-        return _Text(edges, numbers, start, end)
+        return _EdgeStates(edges, numbers, start, end)
 
     def write(self, piece: Label, items: Sequence[str], *after: int) -> int:
-        """Words one after the other; the number of the last state."""
+        """Adds states for words one after the other. Returns the number of the last one."""
         for i, item in enumerate(items, start=1):
             state = State(replace(piece, number=i), self.low, self.high, after)
             if item in self.numbers:
@@ -132,7 +132,7 @@ class _Text:
 def of_hybrid(low: int, high: int) -> TokenAutomaton:
     """Returns texts of a first frame after n − 1 edges, and then any others; n from low to high."""
     n = constant(low) if low == high else atom(SIZE)
-    text = _Text.of(low, high, hybrid.families, n * 3 + 2, 3 * high - 2 + hybrid.HYBRID.limit(high))
+    text = _EdgeStates.of(low, high, hybrid.families, n * 3 + 2, 3 * high - 2 + hybrid.HYBRID.limit(high))
     ends = [text.write(FIRST_FRAME, (VERTEX, PLACE, PLACE), PROMPT - 1)]
     for i, state in enumerate(text.states[PROMPT:]):
         text.states[PROMPT + i] = replace(state, low=n * 3 - 1 + i, high=n * 3 - 1 + i)
@@ -150,9 +150,9 @@ def of_rag(low: int, high: int, printed: frozenset[str], *, limited: bool) -> To
 
     limited: given that no more vertices are recorded than there are.
     """
-    written, text = searches(printed), _Text.of(low, high, rag.families, 2, rag.RAG.length(high))
+    written, text = searches(printed), _EdgeStates.of(low, high, rag.families, 2, rag.RAG.length(high))
 
-    def search(piece: Label, script: Search, *after: int) -> tuple[int, int]:
+    def search(piece: Label, script: SearchWords, *after: int) -> tuple[int, int]:
         """Returns a search; a vertex as its result, and FAILED."""
         items = [item if isinstance(item, str) else VERTEX for item in script.script]
         end = text.write(piece, (START_SEARCH, *items, END_SEARCH), *after)
@@ -160,7 +160,7 @@ def of_rag(low: int, high: int, printed: frozenset[str], *, limited: bool) -> To
         return text.write(vertex, (VERTEX,), end), text.write(failed, (FAILED,), end)
 
     def turn(mark: str, *after: int) -> tuple[int, int]:
-        """Vertex, mark, vertex, and the search for the father; where it begins and ends."""
+        """Adds a turn: vertex, mark, vertex, and the search for the father. Returns the first and the last of its states."""
         begin = len(text.states)
         head = text.write(Label(TURN, mark), (VERTEX, mark, VERTEX), *after)
         father, _ = search(Label(FATHER, mark), written.father, head)

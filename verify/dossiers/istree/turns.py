@@ -18,7 +18,7 @@ from typing import TypeAlias
 
 from constructions.istree.graphs import PAPER
 from constructions.istree.rag import RECORD, RETURN, VERTEX
-from constructions.istree.searches import Ref, Search, searches
+from constructions.istree.searches import Ref, SearchWords, searches
 from constructions.language.terms import (
     ONE,
     Answer,
@@ -38,7 +38,7 @@ from verify.dossiers.istree.texts import A_VERTEX, FIRST_NEIGHBOUR, NEXT_NEIGHBO
 from verify.programs.shorthand import back, equal, word
 
 
-class Vertex(Enum):
+class TurnVertex(Enum):
     """A vertex of a turn."""
 
     FROM = "u"
@@ -47,11 +47,11 @@ class Vertex(Enum):
     FOUND = "w"
 
 
-U, V, F, W = Vertex
-Items: TypeAlias = "tuple[str | Vertex, ...]"
+U, V, F, W = TurnVertex
+Items: TypeAlias = "tuple[str | TurnVertex, ...]"
 
 
-def _search(search: Search, about: Vertex, come_from: Vertex = U) -> Items:
+def _search(search: SearchWords, about: TurnVertex, come_from: TurnVertex = U) -> Items:
     vertices = {Ref.VERTEX: about, Ref.FROM: come_from}
     script = (item if isinstance(item, str) else vertices[item] for item in search.script)
     return START_SEARCH, *script, END_SEARCH
@@ -90,7 +90,7 @@ PIECES: Mapping[Label, tuple[Items, Items]] = {
     replace(texts.KNOWN, behind=A_NEXT): (TO_NEXT, KNOWN),
 }
 # What stands up to a result, and what comes next.
-RESULTS: Mapping[Label, tuple[Items, str | Vertex]] = {
+RESULTS: Mapping[Label, tuple[Items, str | TurnVertex]] = {
     **dict.fromkeys((replace(FATHER_DOWN, result=A_VERTEX), A_FATHER, A_FIRST, A_NEXT), ((), START_SEARCH)),
     NO_FIRST_ONE: (NO_FIRST, V),
     NO_NEXT_ONE: (NO_NEXT, V),
@@ -132,11 +132,11 @@ def _behind_head(n: int, *, again: bool) -> Answer:
     return If(equal(_number(AGAIN, U), _number(AGAIN, V)), verdict, Say(START_SEARCH))
 
 
-def _say(text: Items, item: str | Vertex) -> Answer:
+def _say(text: Items, item: str | TurnVertex) -> Answer:
     """Returns the word, or the vertex as it stands in the text last."""
     return Say(item) if isinstance(item, str) else SayNumber(_number(text, item), VERTEX)
 
 
-def _number(text: Items, vertex: Vertex) -> Term:
+def _number(text: Items, vertex: TurnVertex) -> Term:
     number, steps = as_term(NumberOf(VERTEX)), text[::-1].index(vertex)
     return back(number, steps) if steps else number

@@ -9,15 +9,15 @@ from constructions.retrieval.rag import PLAIN, REPEAT, Searcher
 from constructions.retrieval.task import ASK, FAILED, NO, YES
 from verify.automata.token_automaton import TokenAutomaton
 from verify.patterns.pattern import NUMERALS
-from verify.patterns.readings import Reading, Word
-from verify.patterns.texts import Comparison, Spelled
+from verify.patterns.readings import TermReading, Word
+from verify.patterns.texts import Comparison, Spelling
 
 ABOUT, OTHER = NUMERALS
 QUERIES: Mapping[int, Mapping[str, Sequence[str]]] = {
     1: {"a number": [ABOUT]},
     2: {"two numbers": [ABOUT, OTHER], "a number twice": [ABOUT, ABOUT]},
 }
-SPELLED: Mapping[str, Spelled] = {PLAIN: Spelled(("#",))}
+SPELLED: Mapping[str, Spelling] = {PLAIN: Spelling(("#",))}
 
 
 def of_task(searcher: Searcher, answer: Answer, texts: TokenAutomaton, letters: Sequence[str]) -> Comparison:
@@ -34,7 +34,7 @@ def of_task(searcher: Searcher, answer: Answer, texts: TokenAutomaton, letters: 
         else:
             counts = letters[item.which]
             search.append(Word(REPEAT, counts, plus=item.plus))
-            spelled[REPEAT] = Spelled((item.spelled.replace("%d", "#"),))
+            spelled[REPEAT] = Spelling((item.spelled.replace("%d", "#"),))
 
     def asks(behind: int, words: Sequence[Word]) -> int | None:
         """Returns how many words stand from ? on, which are those that are asked for and no more."""
@@ -43,7 +43,7 @@ def of_task(searcher: Searcher, answer: Answer, texts: TokenAutomaton, letters: 
         return behind + 1 if [words[-1]] == query_words[behind - 1 : behind] else None
 
     term, least = _read(answer), int(letters.count(counts) > 1 or not searcher.task.zero)
-    reading = Reading(term, search, asks=[Word(ASK), *query_words], positive=True, counts=counts, least=least)
+    reading = TermReading(term, search, asks=[Word(ASK), *query_words], positive=True, counts=counts, least=least)
     return Comparison(texts, spelled, reading, follows=asks)
 
 

@@ -124,7 +124,7 @@ class Retrieval(SolvedDossier):
         return searching(prompts, script, families(self.task, subject.n, script)) if script else prompts
 
     def prompts_of(self, n: int, length: int) -> TokenAutomaton:
-        """`<s> s_1 … s_m ? query`, m ≤ length, numbers up to n."""
+        """Returns the prompts `<s> s_1 … s_m ? query`, m ≤ length, with numbers up to n."""
         task, asked = self.task, self.tokens_asked
         states = [
             State(Label(START), 1, 1, (), START),
@@ -250,7 +250,7 @@ def dossiers_of(task: str) -> tuple[Retrieval, ...]:
 
 
 def searching(prompt: TokenAutomaton, script: Script, families: Sequence[Family]) -> TokenAutomaton:
-    """Prompts of a retrieval task, a search after them as it is spelled, and its result: a word of the prompt, or FAILED.
+    """Returns the texts of a model that searches: a prompt, a search in the task's spelling, and its result, a word or FAILED.
 
     The numbers in the search are any that it can spell. What matters is the next token from the end of the prompt on.
     """

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from constructions.turing.configurations import BLANK, CELL, HALTED, HEAD, RUN, START, TURN, Code, TaskOfAnySize
+from constructions.turing.configurations import BLANK, CELL, HALTED, HEAD, RUN, START, TURN, AnyTextTask, Code
 from constructions.turing.cot import sequence_length
 from verify.automata.token_automaton import Delayed, Label, State, TokenAutomaton
 
@@ -28,7 +28,7 @@ def passes(cells: str) -> str:
     return f"after the prompt, a token's digit is the one that entered the queue {before} before; in it, none leaves"
 
 
-def turing(task: TaskOfAnySize) -> TokenAutomaton:
+def turing(task: AnyTextTask) -> TokenAutomaton:
     """Returns every text of at most so many steps."""
     order: Order = {Label(START): (START, ())}
     left = _cells(order, BEFORE_HEAD, Label(START))
@@ -58,7 +58,7 @@ def turing(task: TaskOfAnySize) -> TokenAutomaton:
 
 
 def _cells(order: Order, where: str, *begin: Label) -> tuple[Label, ...]:
-    """Any cells without a head after one of the states `begin`; after which states the next word can stand."""
+    """Adds any number of cells without a head after the states `begin`. Returns the states after which the next word stands."""
     labels = tuple(Label(kind, case=where) for kind in (BLANK, CELL))
     for label, kind in zip(labels, (BLANK, CELL), strict=True):
         order[label] = (kind, (*begin, *labels))

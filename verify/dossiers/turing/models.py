@@ -124,7 +124,7 @@ class OnTape(Turing):
         return tapes.copied(automaton, len(self.tape))
 
     def hard_inputs(self, subject: Subject, wired: Wired, count: int, rng: random.Random) -> Iterator[HardInput]:
-        """Any texts, with what the ideal model of these weights says there."""
+        """Yields random texts, with the answers of these weights' ideal model."""
         automaton, ideal = self.texts(subject), IdealModel(wired.model)
         for _ in range(-(-count * TRIES // PLACES)):
             tokens = walk(automaton, wired, self.families(subject), rng)
@@ -140,7 +140,7 @@ class OnTape(Turing):
 
 
 @dataclass(frozen=True)
-class OfHybrid(OnTape):
+class TapeHybridDossier(OnTape):
     """A hybrid whose head finds what was written in a cell last."""
 
     model: str = "hybrid"
@@ -150,7 +150,7 @@ class OfHybrid(OnTape):
 
 
 @dataclass(frozen=True)
-class OfSearcher(OnTape):
+class TapeSearcherDossier(OnTape):
     """A Linear RNN that searches for what was written in a cell last."""
 
     model: str = "rag"
@@ -189,11 +189,11 @@ class OfThoughts(Turing):
         if (
             isinstance(own, Turing) and own.cells
         ):  # more cells than can be wired are refused before any number is made of them
-            space.Task(own.rules, 1, own.tape, own.cells)
+            space.TextTask(own.rules, 1, own.tape, own.cells)
         return own
 
-    def task(self, subject: Subject) -> space.TaskOfAnySize:
-        task: space.TaskOfAnySize = (self.solver.any_task if self.all_cells else self.solver.task)(subject.n)
+    def task(self, subject: Subject) -> space.AnyTextTask:
+        task: space.AnyTextTask = (self.solver.any_task if self.all_cells else self.solver.task)(subject.n)
         return task
 
     def read(self, document: Mapping[str, Any]) -> Self:
@@ -292,4 +292,4 @@ def walk(automaton: TokenAutomaton, wired: Wired, families: Sequence[Family], rn
         state = rng.choice(following)
 
 
-DOSSIERS = (OfThoughts(), OfSearcher(), OfHybrid())
+DOSSIERS = (OfThoughts(), TapeSearcherDossier(), TapeHybridDossier())

@@ -40,16 +40,16 @@ from constructions.models.search import END_SEARCH, FAILED, START_SEARCH
 from constructions.turing.base import HALT
 from constructions.turing.machine import LETTERS, RIGHT, Rule
 from constructions.turing.rag import PLACE, tape_search
-from constructions.turing.tape_models import CELL, STATE, SYMBOL, TO_LEFT, TO_RIGHT, TaskOfAnySize
+from constructions.turing.tape_models import CELL, STATE, SYMBOL, TO_LEFT, TO_RIGHT, AnyTapeTask
 from verify.automata.token_automaton import Label
 from verify.dossiers.turing.tapes import COPY, LAST, LAST_COPY, STEP
-from verify.programs.shorthand import at, equal, let
+from verify.programs.shorthand import equal, let, read_match
 
 RIGHTWARD, LEFTWARD = IsWord(TO_RIGHT), IsWord(TO_LEFT)
 WORDS = 5  # of a step
 
 
-def definition(task: TaskOfAnySize, model: str, label: Label) -> Answer | None:
+def definition(task: AnyTapeTask, model: str, label: Label) -> Answer | None:
     """Returns what should be said in this state of a text of `verify.dossiers.turing.tapes`; None where a search is carried out."""
     if model == "hybrid":
         step = MachineStep(task)
@@ -62,7 +62,7 @@ def definition(task: TaskOfAnySize, model: str, label: Label) -> Answer | None:
     return step.says(label.number - step.searched) if label.part == STEP else step.begins
 
 
-def found(task: TaskOfAnySize, label: Label) -> Answer:
+def found(task: AnyTapeTask, label: Label) -> Answer:
     """Returns what the search finds that ends in this state."""
     step = SearchedStep(task)
     return step.finds(step.in_cell if label.part == STEP else step.in_word)
@@ -76,7 +76,7 @@ def _back(a: Atom, steps: int) -> Term:
 class MachineStep:
     """What the machine says. A record of a cell stands at each direction, and at each symbol of the word."""
 
-    task: TaskOfAnySize
+    task: AnyTapeTask
     searched: ClassVar[int] = 0  # words of a step in front of the five
 
     @property
@@ -176,7 +176,7 @@ class SearchedStep(MachineStep):
         """Returns, at the end of the search for a cell, 1 more than the symbol of its last record; 0 if there is none."""
         cell, value = _back(NumberOf(CELL), 2), self.record * (_back(NumberOf(SYMBOL), 1) + 1)
         of_cell = ((as_term(NumberOf(CELL)), cell), (_back(NumberOf(CELL), 2), cell))
-        return at(value, (self.record, ONE), *of_cell, last=True)
+        return read_match(value, (self.record, ONE), *of_cell, last=True)
 
     @property
     def of_word(self) -> Term:
@@ -189,7 +189,7 @@ class SearchedStep(MachineStep):
     def in_word(self) -> Term:
         """Returns, at the end of the search for a place of the word, 1 more than the symbol there; 0 if the word ends before."""
         here = (as_term(POSITION) - 1, _back(NumberOf(PLACE), 1) + 1)
-        return at(as_term(IsNumber(SYMBOL)) * (as_term(NumberOf(SYMBOL)) + 1), (self.of_word, ONE), here)
+        return read_match(as_term(IsNumber(SYMBOL)) * (as_term(NumberOf(SYMBOL)) + 1), (self.of_word, ONE), here)
 
     def finds(self, result: Term) -> Answer:
         """Returns the result of a search. result: `in_cell` or `in_word`."""

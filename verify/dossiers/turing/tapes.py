@@ -20,7 +20,7 @@ from constructions.turing.tape_models import (
     SYMBOL,
     TO_LEFT,
     TO_RIGHT,
-    TaskOfAnySize,
+    AnyTapeTask,
     number_families,
 )
 from verify.algebra.interval import as_form
@@ -39,7 +39,7 @@ def _bound(value: int) -> Bound:
 
 
 @dataclass
-class _Text:
+class _TapeStates:
     """States of a text, written from left to right. ends: the states that the next one may follow."""
 
     numbers: dict[str, tuple[Bound, Bound]]
@@ -81,11 +81,11 @@ class _Text:
         self.states += [replace(self.states[i], label=Label(LAST, self.states[i].word), after=behind) for i in arrows]
 
 
-def turing(task: TaskOfAnySize, model: str, search: TapeSearch, sizes: tuple[int, int]) -> TokenAutomaton:
+def turing(task: AnyTapeTask, model: str, search: TapeSearch, sizes: tuple[int, int]) -> TokenAutomaton:
     """Returns every text of at most so many steps after a word as long as the task's. sizes: of the steps, which may be a
     symbol.
     """
-    text = _Text({f.name: (_bound(f.low), _bound(f.high)) for f in FAMILIES[model](task)})
+    text = _TapeStates({f.name: (_bound(f.low), _bound(f.high)) for f in FAMILIES[model](task)})
     text.write(Label("the"), [START])
     if task.tape:
         text.repeat("the word", [[SYMBOL]], len(task.tape))

@@ -36,8 +36,8 @@ from constructions.turing.configurations import (
     RUN,
     START,
     TURN,
+    AnyTextTask,
     Code,
-    TaskOfAnySize,
 )
 from constructions.turing.machine import RIGHT, Rule
 from verify.automata.token_automaton import Label
@@ -48,7 +48,7 @@ HAS_HALTED = Count(Matching(((as_term(IsNumber(HALTED)), ONE),)))
 HAS_BEGUN = Count(Matching(((word(RUN), ONE),)))
 
 
-def definition(task: TaskOfAnySize, label: Label) -> Answer | None:
+def definition(task: AnyTextTask, label: Label) -> Answer | None:
     """Returns what should be said in this state of a text of `verify.dossiers.turing.configurations`; None in the prompt."""
     if label.part in (START, FIRST_HEAD) or label.case in (BEFORE_HEAD, BEHIND_HEAD):
         return None

@@ -80,7 +80,7 @@ def translation(frames: Frames) -> Translation:
     words.picked(head(frames.father(back(HERE, 2))), "father-at")
     words.picked(head(frames.father(HERE)), "first-at")
     words.picked(Pick(Matching(((OWN, HERE), (OTHER, back(HERE, 1))))), "up-at")
-    words.counted(Count(Matching(((word(DOWN), ONE),))), "downs-to")
+    words.count_function(Count(Matching(((word(DOWN), ONE),))), "downs-to")
     return words
 
 
@@ -95,7 +95,7 @@ def _words(frames: Frames, frame: Label) -> list[Answer]:
 def _frame(
     words: Translation, name: str, whole: str, before: Sequence[str], answers: Sequence[Answer], start: str
 ) -> dict[str, str]:
-    """Bits of the words due after each other, the first one after `start`, if what is `before` them holds.
+    """Defines bits for words that are due one after the other, the first one after `start`, if the facts in `before` hold.
 
     whole: they all stand there, and none is a verdict; what is left open may be any token.
     NAME-open: up to one that is left open; NAME-ends: up to a NO.
@@ -115,4 +115,4 @@ def _frame(
 
 def _says(words: Translation, answer: Answer, at: str, said: str) -> str:
     """Returns whether it is this word."""
-    return words.said(answer, at, lambda _: "false", lambda word: "true" if word == said else "false")
+    return words.answer_cases(answer, at, lambda _: "false", lambda word: "true" if word == said else "false")

@@ -78,8 +78,8 @@ def translation(search: Search) -> Translation:
     words = Translation(unfolded=frozenset(["visited", "after_prompt"]))
     if search.layout.end_of_prompt is not None:
         words.picked(head(search.prompt_end), "end-at")
-    words.named("own", search.own)
-    words.named("other", search.other)
+    words.define("own", search.own)
+    words.define("other", search.other)
     words.picked(head(search.father), "father-at")
     if isinstance(search, ByCounts):
         _counts(words, search)
@@ -94,7 +94,7 @@ def translation(search: Search) -> Translation:
 
 
 def _counts(words: Translation, search: ByCounts) -> None:
-    words.counted(search.occurrences, "tally")
+    words.count_function(search.occurrences, "tally")
     words.value(search.order, "k")
     words.picked(head(search.edge_walked), "walked-at")
     words.value(search.walked, "k")
@@ -132,11 +132,11 @@ def _say(words: Translation, search: Search) -> list[str]:
     if first is None:
         raise TypeError("there is no first")
     verdict, there = (search.verdict, "(+ k 1)") if end else (search.step, "k")
-    number = partial(words.said, at="k", number=str, word=lambda _: "0")
-    is_number = partial(words.said, at="k", number=lambda _: "true", word=lambda _: "false")
+    number = partial(words.answer_cases, at="k", number=str, word=lambda _: "0")
+    is_number = partial(words.answer_cases, at="k", number=lambda _: "true", word=lambda _: "false")
 
     def is_word(answer: Answer, at: str, *among: str) -> str:
-        return words.said(answer, at, lambda _: "false", lambda word: "true" if word in among else "false")
+        return words.answer_cases(answer, at, lambda _: "false", lambda word: "true" if word in among else "false")
 
     return [
         macro("begins ((k Int)) Int", number(first)),

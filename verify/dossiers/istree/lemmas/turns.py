@@ -30,9 +30,9 @@ from verify.automata.token_automaton import Label, State
 from verify.dossiers.dossier import LEAST
 from verify.dossiers.istree import turns
 from verify.dossiers.istree.lemmas.search import PARTS, N, edges_behind, macro, text_of
-from verify.dossiers.istree.results import Found
+from verify.dossiers.istree.results import SearchResult
 from verify.dossiers.istree.texts import PROMPT, PROMPT_ENDS, TURN, of_rag
-from verify.dossiers.istree.turns import Items, Vertex
+from verify.dossiers.istree.turns import Items, TurnVertex
 from verify.induction.theory import Theory
 from verify.induction.translation import Translation, apply, head
 from verify.programs.pieces import by_way, copied_from
@@ -46,7 +46,7 @@ FINDS = ("recorded", "first-found", "next-found")  # what the texts call that wh
 
 
 @dataclass(frozen=True)
-class Way:
+class TurnWay:
     """From a position to the next head, or as far as it has come, if no word is due there.
 
     holds: formulas, of the words that stand on it and of the cases in which they do. words: how many. end: one of `ENDS`, what a
@@ -61,12 +61,12 @@ class Way:
     searches: tuple[States, ...] = ()
     vertices: frozenset[int] = frozenset()
 
-    def where(self, *holds: str) -> Way:
+    def where(self, *holds: str) -> TurnWay:
         """Returns the way in one of its cases."""
         return replace(self, holds=(*self.holds, *holds))
 
-    def to(self, end: str) -> Iterator[Way]:
-        """It alone, at its end."""
+    def to(self, end: str) -> Iterator[TurnWay]:
+        """Yields this way alone, with its end."""
         yield replace(self, end=end)
 
     @property
@@ -85,7 +85,7 @@ class Text:
     """The ways that turns take from one head to the next. due: in each state of a text. found: what the searches do."""
 
     due: Callable[[Label], Answer | None]
-    found: Found
+    found: SearchResult
 
     @cached_property
     def states(self) -> tuple[State, ...]:
@@ -103,12 +103,12 @@ class Text:
         """The terms of the definition, with the names by which the texts call their functions."""
         words = Translation(functions={IsWord(word): name for word, name in NAMES.items() if word != VERTEX})
         for name, term in (("own", self.found.own), ("other", self.found.other)):
-            words.named(name, term)
+            words.define(name, term)
         for named in (self.found.current, self.found.came_to):
             words.value(named, "k")
         words.picked(head(self.found.recorded), "father-at")
         edges_behind(words, self.found, ZERO, self.found.come_from)
-        words.counted(Count(Matching(((as_term(IsWord(RECORD)), ONE),))), "records-to")
+        words.count_function(Count(Matching(((as_term(IsWord(RECORD)), ONE),))), "records-to")
         return words
 
     def heads(self, mark: str) -> States:
@@ -120,7 +120,7 @@ class Text:
         """Returns where a prompt may end."""
         return frozenset(i for i, state in enumerate(self.states) if state.label in PROMPT_ENDS)
 
-    def ways(self, here: States, base: str, way: Way) -> Iterator[Way]:
+    def ways(self, here: States, base: str, way: TurnWay) -> Iterator[TurnWay]:
         """Yields all that go on from one of these states, where this one has come to. base: the position that it begins after."""
         at, there = f"(+ {base} {way.words})", f"(+ {base} {way.words + 1})"
         token = self.states[min(here)].word or VERTEX
@@ -131,7 +131,7 @@ class Text:
             way = replace(way, searches=(*way.searches, here))
         following = [i for i, state in enumerate(self.states) if i >= PROMPT and not here.isdisjoint(state.after)]
 
-        def to(way: Way, word: str, *more: str) -> Iterator[Way]:
+        def to(way: TurnWay, word: str, *more: str) -> Iterator[TurnWay]:
             states = frozenset(i for i in following if (self.states[i].word or VERTEX) == word)
             if not states:
                 return way.to(OPEN)
@@ -141,13 +141,13 @@ class Text:
             )
             return self.ways(states, base, further)
 
-        def to_vertex(way: Way, value: str, is_known: bool = False) -> Iterator[Way]:
+        def to_vertex(way: TurnWay, value: str, is_known: bool = False) -> Iterator[TurnWay]:
             stands, bounds = f"(= (number {there}) {value})", f"(<= 1 {value} n)"
             if is_known:
                 return to(way, VERTEX, stands)
             return chain(to(way.where(bounds), VERTEX, stands), way.where(f"(not {bounds})").to(OPEN))
 
-        def said(way: Way, answer: Answer | None) -> Iterator[Way]:
+        def said(way: TurnWay, answer: Answer | None) -> Iterator[TurnWay]:
             match answer:
                 case If(bit, first, second):
                     holds = self.words.holds(bit, at)
@@ -185,9 +185,9 @@ def _is_search(items: Items, script: Script) -> list[str] | None:
     """States that in these words each vertex of the search is one, and no two are the same; None if they are not its words."""
     if [item if isinstance(item, str) else VERTEX for item in items] != [word for word, _ in script]:
         return None
-    places: dict[Vertex, list[str]] = {}
+    places: dict[TurnVertex, list[str]] = {}
     for item, (_, at) in zip(items, script, strict=True):
-        if isinstance(item, Vertex):
+        if isinstance(item, TurnVertex):
             places.setdefault(item, []).append(f"(number {at})")
     same = [f"(= {first} {other})" for first, *others in places.values() for other in others]
     firsts = [first for first, *_ in places.values()]
@@ -201,9 +201,11 @@ def theory(text: Text) -> Theory:
     terms |= dict(zip(FINDS, (term for _, term in text.found.searches.values()), strict=True))
     macros = {f"{name} ((k Int)) Int": words.value(term, "k") for name, term in terms.items()}
     macros |= {"limit () Int": words.value(as_term(rag.RAG.limit(N)), "k")}
-    first = list(text.ways(text.prompts, "E", Way()))
+    first = list(text.ways(text.prompts, "E", TurnWay()))
     turn = [
-        way for mark in (RECORD, RETURN) for way in text.ways(text.heads(mark), "k", Way((f"({NAMES[mark]} (- k 1))",)))
+        way
+        for mark in (RECORD, RETURN)
+        for way in text.ways(text.heads(mark), "k", TurnWay((f"({NAMES[mark]} (- k 1))",)))
     ]
     ways_of = {name: [way for way in turn if way.end == end] for name, end in ENDS.items()}
     ways_of |= {
@@ -232,4 +234,4 @@ def theory(text: Text) -> Theory:
 
 def defined() -> Text:
     """Returns what rag writes and finds, of size N."""
-    return Text(partial(turns.definition, N), Found(N, PAPER))
+    return Text(partial(turns.definition, N), SearchResult(N, PAPER))

@@ -54,7 +54,7 @@ class SearchRun:
         self.around = Around(graph.n, graph.edges)
 
     def states(self) -> Iterator[dict[str, Any]]:
-        """From vertex to vertex: all symbols."""
+        """Yields the values of all symbols, from vertex to vertex."""
         fixed = {
             "n": self.n,
             "edges": self.edges,

@@ -54,7 +54,7 @@ class TurnRun:
         self.around = Around(graph.n, graph.edges)
 
     def states(self) -> Iterator[dict[str, Any]]:
-        """From head to head: all symbols."""
+        """Yields the values of all symbols, from head to head."""
         owners = {j: own for (own, _), j in self.records.items()}
         visits, depths, path, taken, passed = (
             dict[int, int](),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from itertools import accumulate
 from typing import Any
 
-from circuits.circuit import Circuit, Gate, Kind
+from circuits.circuit import Circuit, Gate, GateKind
 from verify.induction.place import Place
 
 INPUTS, WORDS, STEPS = 2, 4, 3
@@ -14,12 +14,12 @@ TABLE = range(-2, 66)
 CIRCUITS = (
     Circuit(
         gates=(
-            Gate(Kind.STATE, 0),
-            Gate(Kind.INPUT, 0),
-            Gate(Kind.INPUT, 1),
-            Gate(Kind.ONE),
-            Gate(Kind.AND, 1, 3),
-            Gate(Kind.XOR, 0, 4),
+            Gate(GateKind.STATE, 0),
+            Gate(GateKind.INPUT, 0),
+            Gate(GateKind.INPUT, 1),
+            Gate(GateKind.ONE),
+            Gate(GateKind.AND, 1, 3),
+            Gate(GateKind.XOR, 0, 4),
         ),
         inputs=("x.1", "x.2"),
         outputs=(4,),
@@ -28,7 +28,7 @@ CIRCUITS = (
         initial=(1,),
         next_state=(5,),
     ),
-    Circuit((Gate(Kind.ONE), Gate(Kind.XOR, 0, 0)), (), (1,), ("o",)),
+    Circuit((Gate(GateKind.ONE), Gate(GateKind.XOR, 0, 0)), (), (1,), ("o",)),
 )
 
 
@@ -63,10 +63,10 @@ def _symbols(circuit: Circuit, prompt: tuple[int, ...]) -> dict[str, Any]:
         "n": len(prompt),
         "L": len(tokens),
         "kind": of_gate(lambda gate: int(gate.kind)),
-        "left": of_gate(lambda gate: circuit.next_state[gate.left] if gate.kind is Kind.STATE else gate.left),
+        "left": of_gate(lambda gate: circuit.next_state[gate.left] if gate.kind is GateKind.STATE else gate.left),
         "right": of_gate(lambda gate: gate.right),
-        "initial": of_gate(lambda gate: circuit.initial[gate.left] if gate.kind is Kind.STATE else 0),
-        "first": lambda g: next((i for i, gate in enumerate(gates) if gate.kind is Kind.INPUT), 0),
+        "initial": of_gate(lambda gate: circuit.initial[gate.left] if gate.kind is GateKind.STATE else 0),
+        "first": lambda g: next((i for i, gate in enumerate(gates) if gate.kind is GateKind.INPUT), 0),
         "gate": of_text([j % turn for j, _ in enumerate(tokens)]),
         "step": of_text([j // turn for j, _ in enumerate(tokens)]),
         "prompt": lambda a: prompt[a] if 0 <= a < len(prompt) else 0,

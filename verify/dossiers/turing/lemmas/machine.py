@@ -20,7 +20,7 @@ from constructions.models.search import END_SEARCH, FAILED, START_SEARCH
 from constructions.turing.base import HALT
 from constructions.turing.machine import LETTERS, Machine
 from constructions.turing.rag import COPY, PLACE, tape_search
-from constructions.turing.tape_models import CELL, STATE, SYMBOL, TO_LEFT, TO_RIGHT, TaskOfAnySize
+from constructions.turing.tape_models import CELL, STATE, SYMBOL, TO_LEFT, TO_RIGHT, AnyTapeTask
 from verify.algebra.interval import symbol
 from verify.dossiers.turing.steps import LEFTWARD, RIGHTWARD, WORDS, MachineStep, SearchedStep
 from verify.induction import theory as theories
@@ -41,24 +41,24 @@ STEPS: dict[str, type[MachineStep]] = {"hybrid": MachineStep, "rag": SearchedSte
 
 def theory(machine: Machine, model: str = "hybrid", step: MachineStep | None = None) -> Theory:
     """Returns all lemmas on this machine. step: another definition, of which they need not follow."""
-    step = step or STEPS[model](TaskOfAnySize(machine, symbol(2, 2**64), ""))
+    step = step or STEPS[model](AnyTapeTask(machine, symbol(2, 2**64), ""))
     if not _begins_alike(step):
         raise ValueError("a step begins with another word than the lemmas are on")
     words = translation(step)
 
-    def said(written: int, number: Callable[[str], str], word: Callable[[str], str]) -> str:
+    def answer_cases(written: int, number: Callable[[str], str], word: Callable[[str], str]) -> str:
         """Returns what is said after so many of the five words of a step; after none, the first one."""
         answer = step.says(written) if written else step.to_head
         if answer is None:
             raise TypeError("there is no answer")
-        return words.said(answer, "k" if written == WORDS else f"(+ k S {written})", number, word)
+        return words.answer_cases(answer, "k" if written == WORDS else f"(+ k S {written})", number, word)
 
     terms = {
-        f"says-{name} () Int": said(written, lambda value: value, lambda word: "0")
+        f"says-{name} () Int": answer_cases(written, lambda value: value, lambda word: "0")
         for written, name in enumerate(("cell", "symbol", "again", "state"))
     }
-    terms["says-arrow () Int"] = said(4, lambda value: "0", lambda word: str(KINDS[word]))
-    terms["halts () Bool"] = said(WORDS, lambda value: "false", lambda word: str(word == HALT).lower())
+    terms["says-arrow () Int"] = answer_cases(4, lambda value: "0", lambda word: str(KINDS[word]))
+    terms["halts () Bool"] = answer_cases(WORDS, lambda value: "false", lambda word: str(word == HALT).lower())
     terms = _searches(words, step) | terms
     lemmas = Theory(
         {
@@ -93,7 +93,7 @@ def translation(step: MachineStep) -> Translation:
     """Returns the terms of the definition, with the names by which the text calls their functions."""
     words = Translation(functions={IsWord(word): _is(word) for word in TOLD if word not in NUMBERS})
     for arrow, name in ((RIGHTWARD, "rights"), (LEFTWARD, "lefts")):
-        words.counted(Count(Matching(((as_term(arrow), ONE),))), name)
+        words.count_function(Count(Matching(((as_term(arrow), ONE),))), name)
     words.value(step.head, "k")
     if isinstance(step, SearchedStep):
         words.value(step.record, "k")

@@ -34,8 +34,8 @@ def theory(machine: Machine, later: Later | None = None) -> Theory:
     words = translation()
     constants = {"FIRST": code.first_head, "A": len(code.letters), "T": code.turn, "OUTSIDE": code.outside}
     functions = {
-        "later-kind": words.said(_kinds(later.said), "j", str, lambda kind: str(KINDS[kind])),
-        "later-digit": words.said(later.said, "j", str, str),
+        "later-kind": words.answer_cases(_kinds(later.said), "j", str, lambda kind: str(KINDS[kind])),
+        "later-digit": words.answer_cases(later.said, "j", str, str),
     }
     for name, value in functions.items():
         words.lines.append(f"(declare-fun {name} (Int) Int)")
@@ -55,8 +55,8 @@ def theory(machine: Machine, later: Later | None = None) -> Theory:
 def translation() -> Translation:
     """Returns the terms of the definition, with the names by which the text calls their functions."""
     words = Translation(functions={IsWord(word): f"|is {word}|" for word in (START, RUN)})
-    words.counted(HAS_HALTED, "halted")
-    words.counted(HAS_BEGUN, "runs")
+    words.count_function(HAS_HALTED, "halted")
+    words.count_function(HAS_BEGUN, "runs")
     return words
 
 

@@ -13,7 +13,7 @@ from constructions.turing.machine import LETTERS, Machine
 from constructions.turing.models import MODELS
 from constructions.turing.rag import COPY
 from constructions.turing.simulator import steps as simulated
-from constructions.turing.tape_models import CELL, SYMBOL, TaskOfAnySize
+from constructions.turing.tape_models import CELL, SYMBOL, AnyTapeTask
 from verify.dossiers.turing.lemmas.machine import KINDS, NUMBERS, STEPS, translation
 from verify.dossiers.turing.steps import WORDS
 from verify.induction.evaluation import function_of
@@ -36,7 +36,7 @@ class MachineRun:
         self.model, self.machine, self.tape, self.steps = model, machine, tape, list(simulated(machine, tape, steps))
         solver = replace(MODELS[model], machine=machine, tape=tape)
         words = [*solver.prompt(steps), *solver.expected(steps)]
-        self.step = STEPS[model](TaskOfAnySize(machine, steps, tape))
+        self.step = STEPS[model](AnyTapeTask(machine, steps, tape))
         self.n = max(steps, len(tape) - 1, 1)
         self.end = len(tape) + 1 if model == "hybrid" else words.index(FAILED) + 1
         self.words = self.step.searched + WORDS

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from constructions.language.interpreter import Input, Spoken
-from constructions.turing.configurations import HALT, HALTED, OUT, RUN, START, Code, Task, written
+from constructions.turing.configurations import HALT, HALTED, OUT, RUN, START, Code, TextTask, words_after_prompt
 from constructions.turing.machine import Machine
 from constructions.turing.simulator import steps as simulated
 from verify.dossiers.turing.lemmas.turning import KINDS, translation
@@ -33,8 +33,8 @@ class Turning:
     """What each declared symbol is after each configuration of a run, by the simulator and the terms' plain meaning."""
 
     def __init__(self, machine: Machine, tape: str, steps: int, cells: int) -> None:
-        task = Task(machine, steps, tape, cells)
-        self.task, self.code, self.words = task, Code(machine), [*task.prompt(), *written(task)]
+        task = TextTask(machine, steps, tape, cells)
+        self.task, self.code, self.words = task, Code(machine), [*task.prompt(), *words_after_prompt(task)]
         self.steps = list(simulated(machine, tape, steps))
         self.configurations = 1 + self.words.count("|")
         padded = [*digits_of(machine, self.words), *[("", 0)] * (cells + 2)]  # of what is not said nothing is asked

@@ -246,10 +246,10 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 @pytest.fixture
 def check(request: pytest.FixtureRequest) -> Check:
     """Searches for a claim's test, and records what they covered."""
-    from constructions.engines import native
+    from constructions.engines import auto
     from verify.framework.check import Check, Shared
 
-    native.prepare()  # a process that judges claims runs many models
+    auto.load_native()  # a process that judges claims runs many models
     claim = claim_of(request.node)
     if claim is None:
         pytest.fail("`check` is for tests that carry a claim", pytrace=False)

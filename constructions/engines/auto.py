@@ -7,7 +7,7 @@ answer is right, without a guess one for each token. The least estimate wins:
 - a short run goes to `reference`, which needs no preparation and records flags;
 - a long one goes to `incremental`, if it is said what the heads look up, in fixed point;
 - else a long one goes to `dense` if there is a guess, or a floating-point format;
-- in a process that has the machine code of `native` at hand, as the verifier does, `native` takes what is short.
+- in a process that runs many models, as the verifier does (`load_native`), short runs go to `native`.
 
 Lookups may not decide a run, and a guess may turn out to be wrong: what follows is decoded by the fastest of the others.
 """
@@ -15,14 +15,13 @@ Lookups may not decide a run, and a guess may turn out to be wrong: what follows
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
 
 from constructions.engines.decoding import DECODERS, decode_by_lookups, decode_natively, decode_with_guess
-from constructions.engines.native import covers, is_ready
 from constructions.engines.protocol import Asked, Decoded, EngineFailed
 from constructions.layers import Transformer, block_arrays
 from precision.format import Arithmetic, Rounding
@@ -34,6 +33,15 @@ WITH_TORCH, PER_PAIR = 2.5, 1e-7  # of `dense`: each run, as the first one impor
 WRITING, PER_LOOKUP = 0.2, 3e-9
 LISTING, PER_NATIVE = 1e-3, 3e-9  # of `native`: once; each product, as of `reference`
 SHORT = 0.25  # no other engine is noticed to be faster than that
+AT_HAND = set[str]()  # engines whose code this process has loaded beforehand
+
+
+def load_native() -> None:
+    """Loads the machine code of `native`, so that from now on short runs go to it: in a process that runs many, this pays."""
+    from constructions.engines import native
+
+    native.prepare()
+    AT_HAND.add("native")
 
 
 def decode_by_auto(asked: Asked) -> Decoded:
@@ -46,7 +54,7 @@ def decode_by_auto(asked: Asked) -> Decoded:
 
         with suppress(TooWide):
             return decode_natively(asked)
-        name = choose(asked.model, asked.arithmetic, len(asked.prompt), asked.limit, len(asked.guess), native=False)
+        name = choose(asked.model, asked.arithmetic, len(asked.prompt), asked.limit, len(asked.guess), at_hand=())
     if name == "incremental":
         produced, why = decode_by_lookups(asked)
         if not why:
@@ -68,9 +76,8 @@ def _decode_after_guess(asked: Asked) -> Decoded:
     def run(known: Sequence[int], draft: Sequence[int]) -> Sequence[int]:
         nonlocal name, engine
         if not draft and engine is None and len(known) > len(asked.prompt):
-            name = choose(
-                asked.model, asked.arithmetic, len(known), asked.limit - len(known) + len(asked.prompt), 0, native=False
-            )
+            left = asked.limit - len(known) + len(asked.prompt)
+            name = choose(asked.model, asked.arithmetic, len(known), left, 0, at_hand=())
             if name == "reference":
                 engine = ReferenceEngine(asked.model, asked.arithmetic, beyond=asked.beyond)
         if engine is None:
@@ -89,10 +96,16 @@ def _decode_after_guess(asked: Asked) -> Decoded:
 
 
 def choose(
-    model: Transformer, arithmetic: Arithmetic, prompt: int, limit: int, guess: int, *, native: bool | None = None
+    model: Transformer,
+    arithmetic: Arithmetic,
+    prompt: int,
+    limit: int,
+    guess: int,
+    *,
+    at_hand: Collection[str] | None = None,
 ) -> str:
     """Returns the engine of the least estimate. prompt, guess: how many tokens; guess: 0 for none. limit: the most new tokens.
-    native: whether machine code may run the model; by default, whether it is at hand.
+    at_hand: engines whose code is loaded, by default those of this process.
     """
     fmt = arithmetic.format
     length = prompt + min(guess or limit, limit)
@@ -101,8 +114,7 @@ def choose(
     at_each_token = model.width + weights + int(np.count_nonzero(model.unembed))
     at_each_key = sum(len(head.query) + 1 for head in heads)
     seconds = {"reference": PER_PRODUCT * length * (at_each_token + at_each_key * length / 2)}
-    native = is_ready() if native is None else native
-    if native and covers(arithmetic):
+    if "native" in (AT_HAND if at_hand is None else at_hand) and _native_covers(arithmetic):
         seconds["native"] = LISTING + PER_NATIVE / PER_PRODUCT * seconds["reference"]
     elif seconds["reference"] < SHORT or arithmetic.rounding is Rounding.STOCHASTIC:
         return "reference"
@@ -114,3 +126,9 @@ def choose(
         runs = 1 if guess else limit
         seconds["dense"] = runs * (WITH_TORCH + PER_PAIR * len(heads) * length**2)
     return min(seconds, key=lambda name: seconds[name])
+
+
+def _native_covers(arithmetic: Arithmetic) -> bool:
+    from constructions.engines.native import covers
+
+    return covers(arithmetic)

@@ -1,8 +1,8 @@
 """Greedy decoding by each engine.
 
-`reference`, `native` and `incremental` decode token by token. `dense` runs a whole sequence at once, so a guess of the answer is fed after
-the prompt: up to the first position whose argmax differs from the guess, induction shows that decoding gives the same tokens, and
-it goes on from there.
+`reference`, `native` and `incremental` decode token by token. `dense` runs a whole sequence at once, so a guess of the answer is
+fed after the prompt: up to the first position whose argmax differs from the guess, induction shows that decoding gives the same
+tokens, and it goes on from there.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING
 from constructions.engines.protocol import Asked, Decode, Decoded, EngineFailed, Produced
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from constructions.engines.dense import DenseRun
     from constructions.engines.feeding import Feeder
     from constructions.engines.reference import Flags
@@ -86,7 +88,7 @@ def _produce(decoder: Feeder, asked: Asked) -> Produced:
     import numpy as np
 
     wanted = np.asarray(asked.guess) if asked.follow else None
-    produced = decoder.produce(
+    produced: NDArray[np.integer] = decoder.produce(
         asked.prompt, asked.stop, asked.limit, respond=asked.respond, tick=asked.tick, wanted=wanted
     )
     return produced if isinstance(asked.guess, np.ndarray) else produced.tolist()

@@ -59,7 +59,7 @@ def read_text(
 
         with suppress(TooWide):
             return _read_by_code(NativeDecoder, name, model, arithmetic, tokens, sublayers, beyond)
-        name = choose(model, arithmetic, len(tokens), 1, 0, native=False)
+        name = choose(model, arithmetic, len(tokens), 1, 0, at_hand=())
     if name == "incremental":
         from constructions.engines.incremental import GaveUp, LookupDecoder, NotCovered
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from constructions.engines.incremental import linking
+from constructions.engines import linking
 
 SEVEN = "define i64 @seven() {\n  ret i64 7\n}\n"
 

@@ -24,7 +24,7 @@ from verify.framework.predicates import Undecided
         (["--p-bits", "3"], "--p-bits 3: *at least 5"),
         (["--p-bits", "9999999"], "--p-bits 9999999: a precision has 1023 bits at most"),
         (["--n-max", "1000000000"], "--n-max 1000000000: the largest size can be 10000000 at most"),
-        (["--engine", "quantum"], "--engine quantum: want one of reference, dense, incremental, all"),
+        (["--engine", "quantum"], "--engine quantum: want one of reference, dense, native, incremental, all"),
         (["--device", "tpu"], "--device tpu: want one of cpu, cuda"),
         (["--ledger", "nowhere/ledger.json"], "--ledger nowhere/ledger.json: there is no such folder"),
         (["--ledger", "."], "--ledger .: is a folder, not a file"),
@@ -79,6 +79,7 @@ def test_all_engines_judge_apart(paper: Paper, monkeypatch: pytest.MonkeyPatch) 
     assert rows == [
         ("T.1/printed", "dense"),
         ("T.1/printed", "incremental"),
+        ("T.1/printed", "native"),
         ("T.1/printed", "reference"),
         ("T.1/repaired", ""),
         ("T.9/repaired", ""),

@@ -41,7 +41,7 @@ RETRIEVERS: dict[str, Retriever] = {
 """By the stem of their claims' ids: "4.6/index", …; those of one theorem stand together."""
 CHUNK = 1 << 14  # questions to a batch of the dense engine
 CERTIFIED = (4, 8, 64, 1000)  # n of models with printed factors whose weights are looked at
-AFFORDABLE = {"reference": 64, "dense": 1024}  # the largest n that an engine reads in seconds
+AFFORDABLE = {"reference": 64, "dense": 1024, "native": 1024}  # the largest n that an engine reads in seconds
 LONGEST_C = 5  # of the c-grams that are sampled
 
 

@@ -48,7 +48,7 @@ def run_model(engine: str, model: Transformer, arithmetic: Arithmetic, tokens: S
 
         kept = dense.run(model, arithmetic, [tokens], keep_registers=True).registers
         return Outcome([] if kept is None else [[int(x) for x in row] for row in kept[0][-1]], {})
-    if engine == "incremental":
+    if engine in ("native", "incremental"):
         (columns,) = read_text(model, arithmetic, tokens, [2 * len(model.blocks)], engine=engine).streams
         return Outcome(list(zip(*columns, strict=True)), {})
     raise ValueError(f"the probe cannot read registers of the engine {engine!r}")

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from constructions.engines.feeding import PIECE, Feeder, GaveUp
-from constructions.engines.incremental.linking import link
 from constructions.engines.incremental.program import Compiler, Program
 from constructions.engines.incremental.values import NotCovered
+from constructions.engines.linking import link
 from constructions.engines.weights import Weights
 from constructions.layers import Transformer
 from precision.format import Arithmetic

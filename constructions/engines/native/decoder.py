@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from constructions.engines.feeding import Feeder
+from constructions.engines.native.cells import Cell
 from constructions.engines.native.listing import WIDTHS, Listing, TooWide, from_memory, in_memory, list_operations
 from constructions.layers import Transformer
 from precision.format import Arithmetic, Discipline, Rounding
@@ -25,7 +26,7 @@ ASKED = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64, ctypes.
 @cache
 def _linked(bits: int, fused: bool) -> tuple[Any, Callable[[int, int, int], int]]:
     """Returns what holds the machine code, and its `feed`."""
-    from constructions.engines.incremental.linking import link
+    from constructions.engines.linking import link
     from constructions.engines.native.machine import text
 
     linked = link(text(bits, fused))
@@ -34,13 +35,8 @@ def _linked(bits: int, fused: bool) -> tuple[Any, Callable[[int, int, int], int]
 
 
 def prepare() -> None:
-    """Has the machine code at hand from now on: for a process that runs many models, so that each takes no longer for it."""
+    """Links the machine code that most models run, once for a process."""
     _linked(WIDTHS[0], True)
-
-
-def is_ready() -> bool:
-    """Returns whether machine code is at hand in this process."""
-    return _linked.cache_info().currsize > 0
 
 
 class _Columns:
@@ -115,8 +111,6 @@ class NativeDecoder(Feeder):
         self._grow(min(most, FIRST_ROOM))
 
     def _first_cells(self) -> Array:
-        from constructions.engines.native.machine import Cell
-
         listing = self._listing
         cells = np.zeros(len(Cell), np.int64)
         arrays = {
@@ -143,7 +137,7 @@ class NativeDecoder(Feeder):
             Cell.WIDTH: self._model.width,
             Cell.RECORD: listing.record,
             Cell.KEPT_COUNT: len(self._kept),
-            Cell.ASK: ctypes.cast(self._ask, ctypes.c_void_p).value,
+            Cell.ASK: ctypes.cast(self._ask, ctypes.c_void_p).value or 0,
         }
         for cell, array in arrays.items():
             cells[cell] = array.ctypes.data
@@ -152,8 +146,6 @@ class NativeDecoder(Feeder):
         return cells
 
     def _feed(self, known: int, end: int) -> int | str:
-        from constructions.engines.native.machine import Cell
-
         self._cells[Cell.KNOWN] = known
         fed = self._run(self._cells.ctypes.data, self.length, end)
         if fed < 0:
@@ -161,8 +153,6 @@ class NativeDecoder(Feeder):
         return fed
 
     def _moved(self) -> None:
-        from constructions.engines.native.machine import Cell
-
         self._cells[Cell.TOKENS] = self._tokens.ctypes.data
 
     def _make_room(self, end: int) -> None:
@@ -171,8 +161,6 @@ class NativeDecoder(Feeder):
             self._grow(2 * end)
 
     def _grow(self, room: int) -> None:
-        from constructions.engines.native.machine import Cell
-
         listing, columns = self._listing, self._columns
         shape = np.shape(self._memory)[1:]
         kept = len(self._kept) * self._model.width

@@ -7,12 +7,12 @@ recurrences. Every matrix row of the model, the words among them, is a sparse ro
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import IntEnum
 from itertools import accumulate
 from typing import Any
 
 import numpy as np
 
+from constructions.engines.native.cells import Operation
 from constructions.engines.weights import Weights
 from constructions.layers import Block, Matrix, Transformer
 from precision.format import Arithmetic
@@ -24,19 +24,6 @@ SLACK = 2.0**-3  # of the range that a sum may take: for what rounding adds, and
 
 class TooWide(ValueError):
     """A sum of the model may need more bits than the machine has; the message is one line."""
-
-
-class Operation(IntEnum):
-    """ROWS: first row, rows, where to. ADD: first of the registers listed, how many, where from; COPY: from, to, how many.
-    PRODUCT: gates, ups, how many; into the gates. HEAD: its number. KEEP: of which sublayer the stream is kept.
-    """
-
-    ROWS = 0
-    ADD = 1
-    COPY = 2
-    PRODUCT = 3
-    HEAD = 4
-    KEEP = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,4 +219,4 @@ def from_memory(numbers: Array, bits: int) -> list[int]:
     if bits == WIDTHS[0]:
         return numbers.tolist()  # type: ignore[no-any-return]
     low, high = numbers[..., 0].view(np.uint64), numbers[..., 1]
-    return [(h << 64) | l for h, l in zip(high.tolist(), low.tolist(), strict=True)]
+    return [(above << 64) | below for above, below in zip(high.tolist(), low.tolist(), strict=True)]

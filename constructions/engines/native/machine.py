@@ -9,67 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from enum import IntEnum, auto
 from functools import cache
 from typing import Any
 
 from llvmlite import ir
 
-from constructions.engines.native.listing import Operation
+from constructions.engines.native.cells import Cell, Constant, Operation
 
 Value = Any
 BYTE, TOKEN, INTEGER, POINTER = ir.IntType(8), ir.IntType(32), ir.IntType(64), ir.PointerType()
 ALIGNED = 8  # bytes, as numpy aligns what holds 64 bits
 
 
-class Cell(IntEnum):
-    """Where the machine finds its arguments, 64 bits each: addresses of arrays, and numbers."""
-
-    OPERATIONS = 0
-    OPERATION_COUNT = auto()
-    REGISTERS = auto()
-    HEADS = auto()
-    STARTS = auto()
-    PLACES = auto()
-    WEIGHTS = auto()
-    BIASES = auto()
-    WORDS = auto()
-    UNEMBED = auto()
-    WORD_COUNT = auto()
-    SLOPED = auto()
-    SLOPES = auto()
-    SLOPE_COUNT = auto()
-    WIDTH = auto()
-    MEMORY = auto()
-    RECORDS = auto()
-    RECORD = auto()  # numbers of one
-    SCORES = auto()
-    COLUMN = auto()
-    SHARES = auto()  # of the winners of a column without losers, by their number; then of one with losers
-    SHARE_COUNT = auto()  # of each of the two
-    LEAD = auto()
-    ASK = auto()
-    KEPT = auto()
-    KEPT_COUNT = auto()  # sublayers
-    TOKENS = auto()
-    STOPS = auto()
-    KNOWN = auto()  # tokens
-    FORMAT = auto()  # see `Constant`
-
-
-class Constant(IntEnum):
-    """What rounds x·2^shift: x + BEFORE, + 1 where ODD and the last digit that is kept are 1, + NEGATIVE where x < 0; then the
-    digits after the point fall. Of twice the bits of a number.
-    """
-
-    SHIFT = 0
-    BEFORE = auto()
-    ODD = auto()
-    NEGATIVE = auto()
-    LARGEST = auto()
-
-
-class _Writer(ir.IRBuilder):
+class _Writer(ir.IRBuilder):  # type: ignore[misc]
     """Writes one function over the cells."""
 
     def __init__(self, module: ir.Module, name: str, result: Any, *arguments: Any, bits: int) -> None:
@@ -283,10 +235,10 @@ def _write_step(module: ir.Module, bits: int, fused: bool, row: ir.Function, att
 
         @contextmanager
         def case(operation: Operation) -> Iterator[None]:
-            switch.add_case(INTEGER(int(operation)), begins := w.append_basic_block())  # noqa: B023
+            switch.add_case(INTEGER(int(operation)), begins := w.append_basic_block())
             w.position_at_end(begins)
             yield
-            w.branch(done)  # noqa: B023
+            w.branch(done)
 
         with case(Operation.ROWS), w.each(0, b) as i:
             w.write(memory, w.add(c, i), w.call(row, [w.cells, w.add(a, i)]))

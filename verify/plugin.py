@@ -45,6 +45,7 @@ OPTIONS = pytest.StashKey[Options]()
 REPLAY = pytest.StashKey[Witness]()
 ANEW = pytest.StashKey[Literal["", "quick", "whole"]]()
 RESUMED = pytest.StashKey[list[Row]]()
+CHECKOUT = Path(__file__).parents[1]
 SHARED: pytest.StashKey[Shared] = pytest.StashKey()
 
 
@@ -140,6 +141,8 @@ def pytest_configure(config: pytest.Config) -> None:
             config.pluginmanager.register(cluster.Cluster(config, option.dask, config.stash[OPTIONS]), "verify-cluster")
     except ValueError as error:
         raise pytest.UsageError(str(error)) from error
+    if is_checkout():  # programs that tests and claims compile are not kept among the user's
+        os.environ.setdefault("CONSTRUCTIONS_CACHE", str(CHECKOUT / "build" / "cache"))
     worker: dict[str, Any] | None = getattr(config, "workerinput", None)
     if worker is not None:  # or each of them would have a thread on every core; torch reads this when it is imported
         os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // worker["workercount"])))

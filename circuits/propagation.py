@@ -24,7 +24,8 @@ def lrat_lines(refutation: Refutation) -> Iterator[str]:
     ends = np.cumsum(lengths)
     literals = np.fromiter((x for clause in clauses for x in clause), dtype=np.int32, count=int(ends[-1]))
     coded = (2 * np.abs(literals) + (literals < 0)).astype(np.int32)
-    failed, reasons, firsts = propagate(coded, ends - lengths, ends, np.array(refutation.events, dtype=np.int64))
+    size = 2 * int(np.abs(literals).max(initial=0)) + 2  # found here, as numba takes seconds to compile a maximum
+    failed, reasons, firsts = propagate(coded, size, ends - lengths, ends, np.array(refutation.events, dtype=np.int64))
     if failed:
         raise ValueError(f"propagation does not show clause {failed}: {clauses[failed]}")
 
@@ -42,15 +43,15 @@ def lrat_lines(refutation: Refutation) -> Iterator[str]:
 
 
 @njit(cache=True)  # type: ignore[misc,untyped-decorator,unused-ignore]
-def propagate(literals: Ints, starts: Ints, ends: Ints, events: Ints) -> Any:  # pragma: no cover - machine code
+def propagate(
+    literals: Ints, size: int, starts: Ints, ends: Ints, events: Ints
+) -> Any:  # pragma: no cover - machine code
     """Returns the first clause that propagation does not show, or 0; the hints of all; where those of each clause begin and end.
 
-    An event is USE, SHOW or FORGET with the number of a clause. Literals are 2 x for a variable and 2 x + 1 for its negation; those
-    of a clause are moved about. Each clause is *watched* at its first two literals. `heads` and `nexts` are lists of watches, by
-    literal; a watch is 2 c or 2 c + 1 for the clause c.
+    An event is USE, SHOW or FORGET with the number of a clause. Literals are 2 x for a variable and 2 x + 1 for its negation, all
+    less than `size`; those of a clause are moved about. Each clause is *watched* at its first two literals. `heads` and `nexts` are
+    lists of watches, by literal; a watch is 2 c or 2 c + 1 for the clause c.
     """
-    size = 2 + literals.max() if len(literals) else 2
-    size += size & 1
     value = np.zeros(size, np.int8)  # by literal: 1 if it is true, −1 if it is false
     reason = np.zeros(size // 2, np.int32)  # by variable
     marked = np.zeros(size // 2, np.int8)

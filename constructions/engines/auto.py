@@ -122,7 +122,7 @@ def choose(
         return "reference"  # which alone runs a model without heads in a format that does not hold 1
     if model.said is not None and fmt.is_fixed_point and arithmetic.rounding is Rounding.NEAREST_EVEN:
         seconds["incremental"] = WRITING + PER_LOOKUP * weights * length
-    if importlib.util.find_spec("torch"):
+    if min(seconds.values()) > WITH_TORCH and importlib.util.find_spec("torch"):
         runs = 1 if guess else limit
         seconds["dense"] = runs * (WITH_TORCH + PER_PAIR * len(heads) * length**2)
     return min(seconds, key=lambda name: seconds[name])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 
 import numpy as np
@@ -28,6 +29,9 @@ from tests.engines.cases import (
     unstructured,
 )
 from tests.engines.test_decoding import responding
+from verify.claims import three_tokens
+from verify.inputs.turing_machines import every_run
+from verify.runs.turing_runs import COT, HYBRID, RAG, About, SpaceCase
 
 
 @settings(max_examples=100)
@@ -82,6 +86,27 @@ def test_a_sum_beyond_both_widths_is_refused() -> None:
     model = Transformer(words, np.zeros(5), (Block((), no_units(5)),), words)
     with pytest.raises(TooWide, match="sums of more than 256 bits"):
         NativeDecoder(model, Arithmetic(fmt), 8)
+
+
+@pytest.mark.parametrize("model", [COT, RAG, HYBRID], ids=lambda about: about.theorem)
+def test_small_machines(model: About) -> None:
+    """One in sixty of the machines whose runs claims try."""
+    for code in itertools.islice(every_run(50), 0, None, 60):
+        solver = model.solver_of(model.case(code, "", 50, 5))
+        wired = solver.build(50)
+        request = solver.request(wired, 50)
+        tokens = [*request.prompt, *map(int, request.guess[:40])]
+        native_agrees(
+            Case(wired.model, wired.arithmetic, tokens), reference_trace(Case(wired.model, wired.arithmetic, tokens))
+        )
+
+
+def test_small_machines_by_three_tokens() -> None:
+    for code in itertools.islice(every_run(50), 0, None, 60):
+        case = SpaceCase(code, "10", 50, 3)
+        wired, (before, behind) = three_tokens.of(case), three_tokens.words_of(case)
+        run = Case(wired.model, wired.arithmetic, wired.tokens([*before, *behind][:60]))
+        native_agrees(run, reference_trace(run))
 
 
 def test_a_narrow_model_takes_short_numbers() -> None:

@@ -14,7 +14,7 @@ from constructions.engines import Asked, decode_by_reference, find_engine, nativ
 from constructions.engines.native import NativeDecoder, TooWide, decoder, listing
 from constructions.istree.graphs import PAPER, Graph, expected_answer
 from constructions.istree.transformer import TRANSFORMER
-from constructions.layers import AttentionHead, Block, Transformer
+from constructions.layers import AttentionHead, Block, FeedForward, Transformer
 from precision.format import FP32, Arithmetic, Discipline, Format, Rounding, fixed_point
 from tests.engines.agreement import native_agrees
 from tests.engines.cases import (
@@ -114,6 +114,24 @@ def test_a_narrow_model_takes_short_numbers() -> None:
     assert listing.list_operations(wired.model, wired.arithmetic, (), 9).bits == 64
 
 
+@pytest.mark.parametrize(
+    "fmt", [Format("no fraction", 8, 0, 255), Format("some", 8, -3, 255)], ids=lambda fmt: fmt.name
+)
+@pytest.mark.parametrize("rounding", ROUNDINGS)
+@pytest.mark.parametrize("discipline", Discipline)
+def test_all_that_is_between_two_elements(fmt: Format, rounding: Rounding, discipline: Discipline) -> None:
+    """Products with all fractions of a quantum, the ties among them, of either sign; and what saturates."""
+    quantum = float(fmt.quantum)
+    words = np.array([[i * quantum, 0.0] for i in range(-20, 21)] + [[255 * quantum, 0.0], [-255 * quantum, 0.0]])
+    gate = np.zeros((3, 2))
+    up = np.array([[quantum, 0.0], [3 * quantum, 0.0], [5 * quantum, 0.0]])
+    down = np.array([[0.0] * 3, [1.0, 1.0, -1.0]])
+    units = FeedForward(gate, np.ones(3), up, np.zeros(3), down, np.zeros(2))
+    model = Transformer(words, np.zeros(2), (Block((), units),), words)
+    case = Case(model, Arithmetic(fmt, discipline, rounding), range(len(words)))
+    native_agrees(case, reference_trace(case))
+
+
 @pytest.mark.parametrize("discipline", Discipline)
 def test_columns_without_a_clear_winner_are_asked_for(discipline: Discipline) -> None:
     """Scores one, and half of one, apart: each key has a share, which no lead decides."""
@@ -148,6 +166,22 @@ def test_each_share_is_asked_for_once() -> None:
         run = NativeDecoder(model, Arithmetic(fixed_point(33)), 5)
         run.decode([0, 1, 1, 0, 1], set(), 1)
     assert calls == [(keys, keys, 0) for keys in range(1, 6)]
+
+
+def test_winners_that_tie_and_lead_are_asked_for_once() -> None:
+    """Of a column with losers: every second key scores 20 more than the others."""
+    calls = list[tuple[int, int, int]]()
+    answer = decoder._Columns.answer
+    mark = np.array([[0.0, 1.0]])
+    one = np.array([[1.0, 0.0]])
+    head = AttentionHead(one, 20 * mark, one, np.array([[0.0], [0.0]]))
+    words = np.array([[1.0, 0.0], [1.0, 1.0]])
+    model = Transformer(words, np.zeros(2), (Block((head, head), no_units(2)),), words)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(decoder._Columns, "answer", lambda self, *asked: calls.append(asked) or answer(self, *asked))
+        run = NativeDecoder(model, Arithmetic(fixed_point(33)), 6)
+        run.decode([0, 1, 0, 1, 0, 1], set(), 1)
+    assert calls == [(1, 1, 0), (2, 1, 1), (4, 2, 1), (6, 3, 1)]
 
 
 def test_an_error_in_a_column_is_raised() -> None:

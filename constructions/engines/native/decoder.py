@@ -49,11 +49,8 @@ class _Columns:
 
     def grow(self, room: int) -> None:
         """Makes room for columns of so many positions."""
-        old, self.shares = self.shares, in_memory([0] * (2 * room + 2), self.bits)
+        self.shares = in_memory([0] * (2 * room + 2), self.bits)  # 0 until it is asked for
         self.scores, self.column = np.empty_like(self.shares), np.empty_like(self.shares)
-        count = len(old) // 2
-        for losers in (0, 1):
-            self.shares[losers * (room + 1) :][:count] = old[losers * count :][:count]
 
     def answer(self, keys: int, winners: int, losers: int) -> int:
         """Finds the share of winners that lead clearly, else the whole column. Returns 0, else `error` has what was raised."""

@@ -14,7 +14,7 @@ from constructions.engines import Asked, decode_by_reference, find_engine, nativ
 from constructions.engines.native import NativeDecoder, TooWide, decoder, listing
 from constructions.istree.graphs import PAPER, Graph, expected_answer
 from constructions.istree.transformer import TRANSFORMER
-from constructions.layers import AttentionHead, Block, FeedForward, Transformer
+from constructions.layers import AttentionHead, Block, FeedForward, Recurrence, Transformer
 from precision.format import FP32, Arithmetic, Discipline, Format, Rounding, fixed_point
 from tests.engines.agreement import native_agrees
 from tests.engines.cases import (
@@ -78,6 +78,38 @@ def test_numbers_at_the_end_of_a_width(digits: int, count: int, bits: int) -> No
     for discipline in Discipline:
         case = Case(model, Arithmetic(fmt, discipline), [0, 1, 1, 0])
         native_agrees(case, reference_trace(case))
+
+
+@pytest.mark.parametrize("discipline", Discipline)
+def test_a_score_may_take_longer_numbers(discipline: Discipline) -> None:
+    """Forty coordinates, each a product of the largest numbers: the sum has more than 127 bits, though no row has."""
+    fmt, width = Format("wide", 61, 0, 2**61 - 1), 40
+    words, eye = np.full((2, width), float(2**61 - 2**8)), np.eye(width)
+    words[1] *= -1
+    model = Transformer(
+        words, words[0], (Block((AttentionHead(eye, eye, eye, eye),), no_units(width)),), np.zeros((2, width))
+    )
+    assert listing.list_operations(model, Arithmetic(fmt), (), 4).bits == 128
+    case = Case(model, Arithmetic(fmt, discipline), [0, 1, 1, 0])
+    native_agrees(case, reference_trace(case))
+
+
+@pytest.mark.parametrize(("longest", "bits"), [(7, 64), (8, 128)])
+def test_what_a_head_reads_may_take_longer_numbers(longest: int, bits: int) -> None:
+    """A number of 61 bits at each position, with a weight of up to 1, which is 2^60 quanta."""
+    fmt, one = Format("wide", 61, -60, 2**61 - 1), np.ones((1, 1))
+    model = Transformer(one, one[0], (Block((AttentionHead(one, one, one, one),), no_units(1)),), one)
+    assert listing.list_operations(model, Arithmetic(fmt), (), longest).bits == bits
+
+
+def test_a_state_that_no_row_fills_is_0() -> None:
+    """A carries on a register that has no row of its own, and so no state."""
+    carry = np.array([[0.0, 3.0], [0.0, 0.0]])
+    feed = np.array([[1.0, 0.0], [0.0, 0.0]])
+    words = np.array([[1.0, 2.0], [2.0, 1.0]])
+    model = Transformer(words, np.zeros(2), (Block((), no_units(2), Recurrence(carry, feed)),), words)
+    case = Case(model, Arithmetic(fixed_point(17)), [0, 1, 1, 0])
+    native_agrees(case, reference_trace(case))
 
 
 def test_a_sum_beyond_both_widths_is_refused() -> None:

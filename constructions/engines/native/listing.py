@@ -19,7 +19,9 @@ from precision.format import Arithmetic
 
 Array = Any
 WIDTHS = (64, 128)  # bits of a number in memory; sums of products have twice as many
-SLACK = 2.0**-3  # of the range that a sum may take: for what rounding adds, and for the bound's own error
+# Of the range, what these sums may take. It leaves enough for a bias, which is less than a product; for what rounding adds; and for
+# the error of floats. As a square of the largest number takes no more, a position's offset fits as well.
+SLACK = 2.0**-3
 
 
 class TooWide(ValueError):
@@ -190,18 +192,15 @@ def _bits(arithmetic: Arithmetic, quanta: list[int], at: Array, counts: Array, w
     """Returns the bits of a number with which no sum is too large. width: of the widest score. Raises TooWide."""
     fmt = arithmetic.format
     largest, one = float(fmt.max_quanta), 2.0**-fmt.quantum_exponent
-    sizes = np.array([float(abs(number)) for number in quanta])[at]
-    weights, rest = np.split(sizes, [int(counts.sum())])
-    biases, slopes = np.split(rest, [len(counts)])
+    weights = np.array([float(abs(number)) for number in quanta])[at[: int(counts.sum())]]
     rows = np.bincount(np.repeat(np.arange(len(counts)), counts), weights=weights, minlength=len(counts))
     sums = [
-        float((rows * largest + biases * one).max(initial=0)),
+        float(rows.max(initial=0)) * largest,
         largest * largest * max(1, width),  # a product of a gate and an up, and a score
         largest * one * longest,  # what a head reads: each weight is 1 at most
-        float(slopes.max(initial=0)) * longest + largest,
     ]
     for bits in WIDTHS:
-        if largest < 2.0 ** (bits - 1) and max(sums) < SLACK * 2.0 ** (2 * bits - 1):
+        if max(sums) < SLACK * 2.0 ** (2 * bits - 1):
             return bits
     raise TooWide(f"sums of more than {2 * WIDTHS[-1]} bits")
 

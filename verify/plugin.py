@@ -12,7 +12,7 @@ import json
 import os
 import secrets
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -247,12 +247,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.fixture
-def check(request: pytest.FixtureRequest) -> Check:
+def check(request: pytest.FixtureRequest) -> Iterator[Check]:
     """Searches for a claim's test, and records what they covered."""
     from constructions.engines import auto
     from verify.framework.check import Check, Shared
 
-    auto.load_native()  # a process that judges claims runs many models
     claim = claim_of(request.node)
     if claim is None:
         pytest.fail("`check` is for tests that carry a claim", pytrace=False)
@@ -266,7 +265,8 @@ def check(request: pytest.FixtureRequest) -> Check:
     replay, shared = config.stash.get(REPLAY, None), config.stash.setdefault(SHARED, Shared())
     checked = Check(claim, options, engine, replay=replay, anew=anew, until=until, shared=shared)
     session = config.pluginmanager.get_plugin("verify-session")
-    return checked if session is None else dataclasses.replace(checked, tick=session.tick(claim.id))
+    with auto.native_at_hand():  # most claims run many models
+        yield checked if session is None else dataclasses.replace(checked, tick=session.tick(claim.id))
 
 
 @pytest.hookimpl(trylast=True)

@@ -7,7 +7,7 @@ answer is right, without a guess one for each token. The least estimate wins:
 - a short run goes to `reference`, which needs no preparation and records flags;
 - a long one goes to `incremental`, if it is said what the heads look up, in fixed point;
 - else a long one goes to `dense` if there is a guess, or a floating-point format;
-- in a process that runs many models, as the verifier does (`load_native`), short runs go to `native`.
+- in a process that runs many models, as the verifier does (`native_at_hand`), short runs go to `native`.
 
 Lookups may not decide a run, and a guess may turn out to be wrong: what follows is decoded by the fastest of the others.
 """
@@ -15,8 +15,8 @@ Lookups may not decide a run, and a guess may turn out to be wrong: what follows
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Collection, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 
 import numpy as np
@@ -36,12 +36,17 @@ SHORT = 0.25  # no other engine is noticed to be faster than that
 AT_HAND = set[str]()  # engines whose code this process has loaded beforehand
 
 
-def load_native() -> None:
-    """Loads the machine code of `native`, so that from now on short runs go to it: in a process that runs many, this pays."""
+@contextmanager
+def native_at_hand() -> Iterator[None]:
+    """Loads the machine code of `native`, so that short runs go to it: in a process that runs many, this pays."""
     from constructions.engines import native
 
     native.prepare()
     AT_HAND.add("native")
+    try:
+        yield
+    finally:
+        AT_HAND.discard("native")
 
 
 def decode_by_auto(asked: Asked) -> Decoded:

@@ -19,13 +19,6 @@ from precision.format import FP32, Arithmetic, Discipline, Format, Rounding, fix
 from tests.engines.cases import FIXED, ROUNDINGS, match_like, no_units, unstructured
 from tests.engines.test_decoding import guesses, responding
 
-
-@pytest.fixture(autouse=True)
-def nothing_at_hand(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A test that judged claims in this process has loaded the machine code of `native`."""
-    monkeypatch.setattr(auto, "AT_HAND", set())
-
-
 MODEL = transformer.TRANSFORMER.build(20).model
 FUSED = Arithmetic(fixed_point(65))
 SEQUENTIAL = Arithmetic(fixed_point(65), Discipline.SEQUENTIAL)
@@ -72,9 +65,9 @@ def test_who_runs_many_models_has_it_loaded():
     wired = transformer.TRANSFORMER.build(2)
     asked = Asked(wired.model, wired.arithmetic, prompt, {answer[-1]}, len(answer))
     before = find_engine("auto")(asked)
-    auto.load_native()
-    after = find_engine("auto")(asked)
-    assert (before.engine, after.engine) == ("reference", "native")
+    with auto.native_at_hand():
+        after = find_engine("auto")(asked)
+    assert (before.engine, after.engine, find_engine("auto")(asked).engine) == ("reference", "native", "reference")
     assert before.produced == after.produced == answer
     assert before.flags == after.flags
 
@@ -86,12 +79,12 @@ def test_a_model_too_wide_for_it_goes_to_another_engine(monkeypatch):
     arithmetic = Arithmetic(Format("wide", 127, 0, 2**127 - 1))
     asked = Asked(model, arithmetic, [0, 1], set(), 3)
     expected = decode_by_reference(asked)
-    auto.load_native()
     monkeypatch.setattr(auto, "LISTING", 0.0)
-    assert choose(model, arithmetic, 2, 3, 0) == "native"
-    assert find_engine("auto")(asked).engine == "reference"
-    for name in ("auto", "native"):
-        assert find_engine(name)(asked).produced == expected.produced
+    with auto.native_at_hand():
+        assert choose(model, arithmetic, 2, 3, 0) == "native"
+        assert find_engine("auto")(asked).engine == "reference"
+        for name in ("auto", "native"):
+            assert find_engine(name)(asked).produced == expected.produced
 
 
 def test_what_nobody_said_is_not_looked_up():

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from constructions.engines import auto
 from tests.verify.conftest import Paper
 from verify.__main__ import main
 from verify.framework import options
@@ -187,3 +188,10 @@ def test_the_command_starts_where_the_plugin_is_installed(paper: Paper) -> None:
     assert [line for line in result.stderr.lines if line.strip()] == [
         "ERROR: --n-max 0: the largest size must be at least 1"
     ]
+
+
+def test_who_judged_claims_leaves_the_choice_of_engines_as_it_was(paper: Paper) -> None:
+    """In the same process: claims have the machine code of `native` at hand, what comes after them has not."""
+    auto.AT_HAND.discard("native")
+    assert paper.run("--claim", "T.1/repaired").ret == pytest.ExitCode.OK
+    assert "native" not in auto.AT_HAND

@@ -24,7 +24,8 @@ def lrat_lines(refutation: Refutation) -> Iterator[str]:
     ends = np.cumsum(lengths)
     literals = np.fromiter((x for clause in clauses for x in clause), dtype=np.int32, count=int(ends[-1]))
     coded = (2 * np.abs(literals) + (literals < 0)).astype(np.int32)
-    failed, reasons, firsts = propagate(coded, ends - lengths, ends, np.array(refutation.events, dtype=np.int64))
+    size = 2 * int(np.abs(literals).max(initial=0)) + 2  # found here, as numba takes seconds to compile a maximum
+    failed, reasons, firsts = propagate(coded, size, ends - lengths, ends, np.array(refutation.events, dtype=np.int64))
     if failed:
         raise ValueError(f"propagation does not show clause {failed}: {clauses[failed]}")
 
@@ -66,14 +67,13 @@ def compiled(function: Any) -> Any:
 
 
 @compiled
-def propagate(literals: Ints, starts: Ints, ends: Ints, events: Ints) -> Any:  # pragma: no cover - machine code
+def propagate(
+    literals: Ints, size: int, starts: Ints, ends: Ints, events: Ints
+) -> Any:  # pragma: no cover - machine code
     """Returns the first clause that propagation does not show, or 0; the hints of all; where those of each clause begin and end.
 
-    An event is USE, SHOW or FORGET with the number of a clause.
+    An event is USE, SHOW or FORGET with the number of a clause. All literals are less than `size`.
     """
-    size = 2
-    for x in literals:
-        size = max(size, (x | 1) + 1)
     idle, heads, nexts = (
         np.zeros(len(starts), np.int8),
         np.full(size, -1, np.int64),

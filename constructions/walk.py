@@ -3,8 +3,8 @@
 Source: section 3, definitions 3.1 to 3.5.
 A domain says what a row, a gated unit, a head's read, a state and a residual addition are: columns of integers in the dense
 engine, forms of gates in a circuit, terms in a program. The reference engine and the ideal model have walks of their own on
-purpose, as the others are compared with them. Two more need another order. The incremental engine writes machine code. In the
-static checker a gate may split what is known.
+purpose, as the others are compared with them. Two more need another order. The engines
+`native` and `incremental` write machine code. In the static checker a gate may split what is known.
 """
 
 from __future__ import annotations

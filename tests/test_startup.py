@@ -32,7 +32,7 @@ HEAVY = {
         "sympy",
         "torch",
     ),
-    *(f"constructions.engines.{name}" for name in ("dense", "incremental", "reference")),
+    *(f"constructions.engines.{name}" for name in ("dense", "incremental", "native", "reference")),
     *(f"constructions.{name}" for name in ("istree", "retrieval", "turing")),
     *(f"constructions.exports.{name}" for name in ("limits", "writing")),
     *(f"constructions.models.{name}" for name in ("checked", "program")),

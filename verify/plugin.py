@@ -12,7 +12,7 @@ import json
 import os
 import secrets
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -45,6 +45,7 @@ OPTIONS = pytest.StashKey[Options]()
 REPLAY = pytest.StashKey[Witness]()
 ANEW = pytest.StashKey[Literal["", "quick", "whole"]]()
 RESUMED = pytest.StashKey[list[Row]]()
+CHECKOUT = Path(__file__).parents[1]
 SHARED: pytest.StashKey[Shared] = pytest.StashKey()
 
 
@@ -140,6 +141,8 @@ def pytest_configure(config: pytest.Config) -> None:
             config.pluginmanager.register(cluster.Cluster(config, option.dask, config.stash[OPTIONS]), "verify-cluster")
     except ValueError as error:
         raise pytest.UsageError(str(error)) from error
+    if is_checkout():  # programs that tests and claims compile are not kept among the user's
+        os.environ.setdefault("CONSTRUCTIONS_CACHE", str(CHECKOUT / "build" / "cache"))
     worker: dict[str, Any] | None = getattr(config, "workerinput", None)
     if worker is not None:  # or each of them would have a thread on every core; torch reads this when it is imported
         os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // worker["workercount"])))
@@ -244,8 +247,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.fixture
-def check(request: pytest.FixtureRequest) -> Check:
+def check(request: pytest.FixtureRequest) -> Iterator[Check]:
     """Searches for a claim's test, and records what they covered."""
+    from constructions.engines import auto
     from verify.framework.check import Check, Shared
 
     claim = claim_of(request.node)
@@ -261,7 +265,8 @@ def check(request: pytest.FixtureRequest) -> Check:
     replay, shared = config.stash.get(REPLAY, None), config.stash.setdefault(SHARED, Shared())
     checked = Check(claim, options, engine, replay=replay, anew=anew, until=until, shared=shared)
     session = config.pluginmanager.get_plugin("verify-session")
-    return checked if session is None else dataclasses.replace(checked, tick=session.tick(claim.id))
+    with auto.native_at_hand():  # most claims run many models
+        yield checked if session is None else dataclasses.replace(checked, tick=session.tick(claim.id))
 
 
 @pytest.hookimpl(trylast=True)

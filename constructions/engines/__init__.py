@@ -1,4 +1,4 @@
-"""Engines: three ways to run the same weights, bit for bit alike. `reference` is the definition.
+"""Engines: four ways to run the same weights, bit for bit alike. `reference` is the definition.
 
 `find_engine` gives greedy decoding by any of them (see protocol.py), or by `auto`, which picks the fastest (see auto.py).
 """

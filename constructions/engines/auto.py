@@ -6,7 +6,8 @@ answer is right, without a guess one for each token. The least estimate wins:
 
 - a short run goes to `reference`, which needs no preparation and records flags;
 - a long one goes to `incremental`, if it is said what the heads look up, in fixed point;
-- else a long one goes to `dense` if there is a guess, or a floating-point format.
+- else a long one goes to `dense` if there is a guess, or a floating-point format;
+- in a process that runs many models, as the verifier does (`native_at_hand`), short runs go to `native`.
 
 Lookups may not decide a run, and a guess may turn out to be wrong: what follows is decoded by the fastest of the others.
 """
@@ -14,12 +15,13 @@ Lookups may not decide a run, and a guess may turn out to be wrong: what follows
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 
 import numpy as np
 
-from constructions.engines.decoding import DECODERS, decode_by_lookups, decode_with_guess
+from constructions.engines.decoding import DECODERS, decode_by_lookups, decode_natively, decode_with_guess
 from constructions.engines.protocol import Decoded, Decoding, EngineFailed
 from constructions.layers import Transformer, block_arrays
 from precision.format import Arithmetic, Rounding
@@ -29,7 +31,22 @@ PER_PRODUCT = 1e-6  # of `reference`: two integers multiplied, with its part of 
 WITH_TORCH, PER_PAIR = 2.5, 1e-7  # of `dense`: each run, as the first one imports torch; each query and key
 # of `incremental`: once, a quarter of it where the code is kept; each weight at each token
 WRITING, PER_LOOKUP = 0.2, 3e-9
+LISTING, PER_NATIVE = 1e-3, 3e-9  # of `native`: once; each product, as of `reference`
 SHORT = 0.25  # no other engine is noticed to be faster than that
+AT_HAND = set[str]()  # engines whose code this process has loaded beforehand
+
+
+@contextmanager
+def native_at_hand() -> Iterator[None]:
+    """Loads the machine code of `native`, so that short runs go to it: in a process that runs many, this pays."""
+    from constructions.engines import native
+
+    native.prepare()
+    AT_HAND.add("native")
+    try:
+        yield
+    finally:
+        AT_HAND.discard("native")
 
 
 def decode_by_auto(asked: Decoding) -> Decoded:
@@ -37,6 +54,12 @@ def decode_by_auto(asked: Decoding) -> Decoded:
     decide, or what follows a wrong guess, changed it.
     """
     name = choose(asked.model, asked.arithmetic, len(asked.prompt), asked.limit, len(asked.guess))
+    if name == "native":
+        from constructions.engines.native import TooWide
+
+        with suppress(TooWide):
+            return decode_natively(asked)
+        name = choose(asked.model, asked.arithmetic, len(asked.prompt), asked.limit, len(asked.guess), at_hand=())
     if name == "incremental":
         produced, why = decode_by_lookups(asked)
         if not why:
@@ -58,7 +81,8 @@ def _decode_after_guess(asked: Decoding) -> Decoded:
     def run(known: Sequence[int], draft: Sequence[int]) -> Sequence[int]:
         nonlocal name, engine
         if not draft and engine is None and len(known) > len(asked.prompt):
-            name = choose(asked.model, asked.arithmetic, len(known), asked.limit - len(known) + len(asked.prompt), 0)
+            left = asked.limit - len(known) + len(asked.prompt)
+            name = choose(asked.model, asked.arithmetic, len(known), left, 0, at_hand=())
             if name == "reference":
                 engine = ReferenceEngine(asked.model, asked.arithmetic, beyond=asked.beyond)
         if engine is None:
@@ -77,8 +101,18 @@ def _decode_after_guess(asked: Decoding) -> Decoded:
     return Decoded(produced, None, name)
 
 
-def choose(model: Transformer, arithmetic: Arithmetic, prompt: int, limit: int, guess: int) -> str:
-    """Returns the engine of the least estimate. prompt, guess: how many tokens; guess: 0 for none. limit: the most new tokens."""
+def choose(
+    model: Transformer,
+    arithmetic: Arithmetic,
+    prompt: int,
+    limit: int,
+    guess: int,
+    *,
+    at_hand: Collection[str] | None = None,
+) -> str:
+    """Returns the engine of the least estimate. prompt, guess: how many tokens; guess: 0 for none. limit: the most new tokens.
+    at_hand: engines whose code is loaded, by default those of this process.
+    """
     fmt = arithmetic.format
     length = prompt + min(guess or limit, limit)
     heads = [head for block in model.blocks for head in block.heads]
@@ -86,13 +120,21 @@ def choose(model: Transformer, arithmetic: Arithmetic, prompt: int, limit: int, 
     at_each_token = model.width + weights + int(np.count_nonzero(model.unembed))
     at_each_key = sum(len(head.query) + 1 for head in heads)
     seconds = {"reference": PER_PRODUCT * length * (at_each_token + at_each_key * length / 2)}
-    if seconds["reference"] < SHORT or arithmetic.rounding is Rounding.STOCHASTIC:
+    if "native" in (AT_HAND if at_hand is None else at_hand) and _native_covers(arithmetic):
+        seconds["native"] = LISTING + PER_NATIVE / PER_PRODUCT * seconds["reference"]
+    elif seconds["reference"] < SHORT or arithmetic.rounding is Rounding.STOCHASTIC:
         return "reference"
     if fmt.quantum_exponent > 0 or fmt.max_value < 1:
         return "reference"  # which alone runs a model without heads in a format that does not hold 1
     if model.said is not None and fmt.is_fixed_point and arithmetic.rounding is Rounding.NEAREST_EVEN:
         seconds["incremental"] = WRITING + PER_LOOKUP * weights * length
-    if importlib.util.find_spec("torch"):
+    if min(seconds.values()) > WITH_TORCH and importlib.util.find_spec("torch"):
         runs = 1 if guess else limit
         seconds["dense"] = runs * (WITH_TORCH + PER_PAIR * len(heads) * length**2)
     return min(seconds, key=lambda name: seconds[name])
+
+
+def _native_covers(arithmetic: Arithmetic) -> bool:
+    from constructions.engines.native import covers
+
+    return covers(arithmetic)

@@ -1,14 +1,15 @@
 """Greedy decoding by each engine.
 
-`reference` and `incremental` decode token by token. `dense` runs a whole sequence at once, so a guess of the answer is fed after
-the prompt: up to the first position whose argmax differs from the guess, induction shows that decoding gives the same tokens, and
-it goes on from there.
+`reference`, `native` and `incremental` decode token by token. `dense` runs a whole sequence at once, so a guess of the answer is
+fed after the prompt: up to the first position whose argmax differs from the guess, induction shows that decoding gives the same
+tokens, and it goes on from there.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from dataclasses import replace
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from constructions.engines.dense import DenseRun
-    from constructions.engines.incremental import LookupDecoder
+    from constructions.engines.feeding import Feeder
     from constructions.engines.reference import Flags
 
 
@@ -52,6 +53,52 @@ def decode_by_incremental(asked: Decoding) -> Decoded:
     return Decoded(produced, None, "incremental")
 
 
+def decode_by_native(asked: Decoding) -> Decoded:
+    """Token by token: by machine code, which records no flags, so that the reference engine finds them if they are asked for; a
+    model that is too wide for it by the reference engine, which is said once.
+    """
+    from constructions.engines.native import TooWide
+
+    try:
+        return decode_natively(asked)
+    except TooWide as error:
+        _say_once(f"not decided by machine code: {error}; the reference engine decodes, which is slower")
+        return replace(decode_by_reference(asked), engine="native")
+
+
+def decode_natively(asked: Decoding) -> Decoded:
+    """Returns what is decoded by machine code. Raises TooWide."""
+    from constructions.engines.native import NativeDecoder
+
+    decoder = NativeDecoder(asked.model, asked.arithmetic, len(asked.prompt) + asked.limit, beyond=asked.beyond)
+    produced = _produce(decoder, asked)
+
+    def flags() -> Flags:
+        from constructions.engines.reference import ReferenceEngine
+
+        engine = ReferenceEngine(asked.model, asked.arithmetic, beyond=asked.beyond)
+        for token in [*asked.prompt, *produced][: decoder.length]:
+            engine.append(int(token))
+        return engine.flags
+
+    return Decoded(produced, flags, "native")
+
+
+def _produce(decoder: Feeder, asked: Decoding) -> Produced:
+    """Returns the new tokens. Where the guess is an array, so are they."""
+    import numpy as np
+
+    wanted = np.asarray(asked.guess) if asked.follow else None
+    produced: NDArray[np.integer]
+    if asks := getattr(asked.respond, "asks", None):
+        produced = _produce_with_responses(decoder, asked, wanted, asks)
+    else:
+        produced = decoder.produce(
+            asked.prompt, asked.stop, asked.limit, respond=asked.respond, tick=asked.tick, wanted=wanted
+        )
+    return produced if isinstance(asked.guess, np.ndarray) else produced.tolist()
+
+
 @cache
 def _say_once(message: str) -> None:
     print(message, file=sys.stderr, flush=True)
@@ -61,22 +108,12 @@ def decode_by_lookups(asked: Decoding) -> tuple[Produced, str]:
     """Returns the new tokens that lookups decide, and why these are not all; "" if they are. Where all are, and the guess is
     an array, so are they.
     """
-    import numpy as np
-
     from constructions.engines.incremental import GaveUp, LookupDecoder, NotCovered
 
     try:
         most = len(asked.prompt) + asked.limit
         decoder = LookupDecoder(asked.model, asked.arithmetic, most, beyond=asked.beyond)
-        wanted = np.asarray(asked.guess) if asked.follow else None
-        asks = getattr(asked.respond, "asks", None)
-        if asks is None:
-            produced = decoder.produce(
-                asked.prompt, asked.stop, asked.limit, respond=asked.respond, tick=asked.tick, wanted=wanted
-            )
-        else:
-            produced = _produce_with_responses(decoder, asked, wanted, asks)
-        return produced if isinstance(asked.guess, np.ndarray) else produced.tolist(), ""
+        return _produce(decoder, asked), ""
     except NotCovered as error:
         return [], f"not decided by lookups: {error}"
     except GaveUp as error:
@@ -84,12 +121,12 @@ def decode_by_lookups(asked: Decoding) -> tuple[Produced, str]:
 
 
 def _produce_with_responses(
-    decoder: LookupDecoder, asked: Decoding, wanted: NDArray[np.integer] | None, asks: Set[int]
+    decoder: Feeder, asked: Decoding, wanted: NDArray[np.integer] | None, asks: Set[int]
 ) -> NDArray[np.integer]:
     """Returns what `produce` does. The decoder runs alone up to each token of `asks`, the only ones that may get a response."""
     import numpy as np
 
-    from constructions.engines.incremental import GaveUp
+    from constructions.engines.feeding import GaveUp
 
     sequence, start, given = list(asked.prompt), len(asked.prompt), list(asked.prompt)
     while True:
@@ -186,5 +223,6 @@ def decode_with_guess(
 DECODERS: Mapping[str, Decode] = {
     "reference": decode_by_reference,
     "dense": decode_by_dense,
+    "native": decode_by_native,
     "incremental": decode_by_incremental,
 }

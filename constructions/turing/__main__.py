@@ -52,8 +52,8 @@ findings, for --printed:
 {findings}
 
 engines:
-  `reference` and `incremental` decode token by token. `dense` checks a whole run: what the simulator expects is fed after the
-  prompt, and where each argmax is the next word, decoding gives the same. `auto` takes the one that is fastest here.
+  `reference`, `native` and `incremental` decode token by token. `dense` checks a whole run: what the simulator expects is fed
+  after the prompt, and where each argmax is the next word, decoding gives the same. `auto` takes the one that is fastest here.
 
 """ + options.exit_codes(
     "the model does what the machine does, whether it halts within --steps or not",

@@ -48,6 +48,7 @@ import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 from constructions.models.building import format_of, wired_of
 from constructions.models.program import NUMBER, Words, Write, WriteRule, back, decide, window
@@ -99,7 +100,7 @@ class MachineSpace:
         """β."""
         return (self.symbols - 1).bit_length()
 
-    @property
+    @cached_property
     def codes(self) -> Mapping[int, tuple[int, int]]:
         """e = 2^(x + k·y) → (x, y), in order."""
         k = self.symbols
@@ -119,7 +120,7 @@ class MachineSpace:
     def power(self, exponent: int) -> Fraction:
         return Fraction(self.base) ** exponent
 
-    @property
+    @cached_property
     def letters(self) -> str:
         """The states, then the letters that the machine can halt in."""
         return Code(self.machine).letters

@@ -47,7 +47,12 @@ class Affine:
         return self * -1
 
     def __sub__(self, other: Affine | Number) -> Affine:
-        return self + -as_affine(other)
+        other = as_affine(other)
+        terms = {**self.terms}
+        for name, c in other.terms.items():
+            terms[name] = terms[name] - c if name in terms else -c
+        constant = self.constant - other.constant if other.constant is not ZERO else self.constant
+        return _form(terms, constant)
 
     def __rsub__(self, other: Affine | Number) -> Affine:
         return as_affine(other) - self

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -11,6 +12,7 @@ from constructions import counting, index, ngram, recall
 from constructions.engines import ENGINES, Decoding, dense, find_engine, reference
 from constructions.engines.incremental import LookupDecoder
 from constructions.engines.known import first_mismatch, read_text
+from constructions.engines.native import NativeDecoder
 from constructions.istree import hybrid, rag, transformer
 from constructions.istree.graphs import PAPER
 from constructions.layers import BeyondBound, Transformer
@@ -34,8 +36,14 @@ def _by_reference(model: Transformer, arithmetic: Arithmetic, tokens: list[int],
     return [engine.append(token).next_token for token in tokens]
 
 
-def _appended(model: Transformer, arithmetic: Arithmetic, tokens: list[int], beyond: bool) -> object:
-    engine = LookupDecoder(model, arithmetic, len(tokens), beyond=beyond)
+def _appended(
+    kind: type[LookupDecoder | NativeDecoder],
+    model: Transformer,
+    arithmetic: Arithmetic,
+    tokens: list[int],
+    beyond: bool,
+) -> object:
+    engine = kind(model, arithmetic, len(tokens), beyond=beyond)
     return [engine.append(token) for token in tokens]
 
 
@@ -45,7 +53,8 @@ READERS: dict[str, Run] = {
     "dense.matches": lambda m, a, tokens, beyond: dense.matches(m, a, [tokens[:9]], [[*tokens[9:], 0]], beyond=beyond),
     "read_text": lambda m, a, tokens, beyond: read_text(m, a, tokens, beyond=beyond),
     "first_mismatch": lambda m, a, tokens, beyond: first_mismatch(m, a, tokens, [0], beyond=beyond),
-    "incremental": _appended,
+    "native": partial(_appended, NativeDecoder),
+    "incremental": partial(_appended, LookupDecoder),
     **{
         f"decode by {name}": lambda m, a, tokens, beyond, name=name: find_engine(name)(
             Decoding(m, a, tokens, set(), 1, beyond=beyond)

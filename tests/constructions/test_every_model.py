@@ -43,8 +43,8 @@ def fitting(model: Model[Any, Any], given: Any) -> Model[Any, Any]:
 @pytest.mark.parametrize(
     ("engine", "discipline"),
     [
-        *((engine, Discipline.FUSED) for engine in ("reference", "dense", "incremental")),
-        ("incremental", Discipline.SEQUENTIAL),
+        *((engine, Discipline.FUSED) for engine in ("reference", "dense", "native", "incremental")),
+        *((engine, Discipline.SEQUENTIAL) for engine in ("native", "incremental")),
     ],
 )
 @pytest.mark.parametrize(("model", "n", "given"), CASES)
@@ -77,7 +77,7 @@ def test_engines_agree_and_lookups_decide(model: Model[Any, Any], n: int, given:
     request = model.request(model.build(n, discipline=discipline), given)
     wired = request.wired
     tokens = [*request.prompt, *map(int, request.guess[:-1])]
-    assert agree(EngineCase(wired.model, wired.arithmetic, tokens)) == {"dense", "incremental"}
+    assert agree(EngineCase(wired.model, wired.arithmetic, tokens)) == {"dense", "native", "incremental"}
 
 
 @pytest.mark.parametrize("more", [2, 10, 40])
@@ -89,7 +89,7 @@ def test_more_bits_change_nothing(model: Model[Any, Any], n: int, given: Any, mo
 
 
 @pytest.mark.parametrize("model", [TREES["transformer", "paper"], MACHINES["hybrid"]])
-@pytest.mark.parametrize("engine", ["auto", "dense", "incremental"])
+@pytest.mark.parametrize("engine", ["auto", "dense", "native", "incremental"])
 def test_a_wrong_guess_changes_no_run(model: Model[Any, Any], engine: str) -> None:
     """Also where the guess is followed first, and decoding goes on after it."""
     n, given = next((n, given) for candidate, n, given in CASES if candidate is model)

@@ -53,7 +53,7 @@ def tour(text: Sequence[str]) -> list[int]:
 # What it says
 
 
-@pytest.mark.parametrize("engine", ["reference", "dense", "incremental"])
+@pytest.mark.parametrize("engine", ["reference", "dense", "native", "incremental"])
 @settings(max_examples=10)
 @given(graphs(range(1, 7)), st.sampled_from(Discipline))
 def test_every_token_is_the_expected_one(engine: str, graph: Graph, discipline: Discipline) -> None:

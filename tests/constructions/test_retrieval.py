@@ -80,7 +80,7 @@ EXPECTED = [
 @pytest.mark.parametrize(("task", "text", "expected"), EXPECTED)
 def test_answers(task: str, text: str, expected: str, capsys: pytest.CaptureFixture[str]) -> None:
     for retriever in MODELS[task]:
-        for engine in ("reference", "dense", "incremental"):
+        for engine in ("reference", "dense", "native", "incremental"):
             assert main(MODELS[task], (text, "--engine", engine, "--model", retriever.model)) == 0
             *chain, last = capsys.readouterr().out.splitlines()
             assert last == expected

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,8 +14,9 @@ from constructions.engines import Decoding, auto, decode_by_reference, find_engi
 from constructions.engines.auto import choose
 from constructions.istree import transformer
 from constructions.istree.graphs import PAPER, Graph, expected_answer
-from precision.format import FP32, Arithmetic, Discipline, Rounding, fixed_point
-from tests.engines.cases import FIXED, ROUNDINGS, match_like, unstructured
+from constructions.layers import Block, Transformer
+from precision.format import FP32, Arithmetic, Discipline, Format, Rounding, fixed_point
+from tests.engines.cases import FIXED, ROUNDINGS, match_like, no_units, unstructured
 from tests.engines.test_decoding import guesses, responding
 
 MODEL = transformer.TRANSFORMER.build(20).model
@@ -38,6 +40,51 @@ SEQUENTIAL = Arithmetic(fixed_point(65), Discipline.SEQUENTIAL)
 )
 def test_what_is_chosen(arithmetic, prompt, limit, guess, name):
     assert choose(MODEL, arithmetic, prompt, limit, guess) == name
+
+
+@pytest.mark.parametrize(
+    ("arithmetic", "limit", "name"),
+    [
+        (FUSED, 5, "native"),
+        (SEQUENTIAL, 500, "native"),
+        (Arithmetic(fixed_point(65), rounding=Rounding.TOWARD_ZERO), 5, "native"),
+        (FUSED, 20_000, "incremental"),
+        (Arithmetic(FP32), 5, "reference"),
+        (Arithmetic(fixed_point(127)), 5, "native"),
+        (Arithmetic(fixed_point(129)), 5, "reference"),
+        (Arithmetic(fixed_point(65), rounding=Rounding.STOCHASTIC), 5, "reference"),
+    ],
+)
+def test_where_the_machine_code_is_loaded_it_takes_short_runs(arithmetic, limit, name):
+    assert choose(MODEL, arithmetic, 10, limit, 0, at_hand={"native"}) == name
+
+
+def test_who_runs_many_models_has_it_loaded():
+    graph = Graph(2, ((1, 2),))
+    prompt, answer = PAPER.prompt(graph), expected_answer(graph, PAPER)
+    wired = transformer.TRANSFORMER.build(2)
+    asked = Decoding(wired.model, wired.arithmetic, prompt, {answer[-1]}, len(answer))
+    before = find_engine("auto")(asked)
+    with auto.native_at_hand():
+        after = find_engine("auto")(asked)
+    assert (before.engine, after.engine, find_engine("auto")(asked).engine) == ("reference", "native", "reference")
+    assert before.produced == after.produced == answer
+    assert before.flags == after.flags
+
+
+def test_a_model_too_wide_for_it_goes_to_another_engine(monkeypatch):
+    """Its weights add up to more than 256 bits, which nobody knows before they are read."""
+    words = np.array([[2.0**100] * 40, [0.0] * 40])
+    model = Transformer(words, np.zeros(40), (Block((), no_units(40)),), words)
+    arithmetic = Arithmetic(Format("wide", 127, 0, 2**127 - 1))
+    asked = Decoding(model, arithmetic, [0, 1], set(), 3)
+    expected = decode_by_reference(asked)
+    monkeypatch.setattr(auto, "LISTING", 0.0)
+    with auto.native_at_hand():
+        assert choose(model, arithmetic, 2, 3, 0) == "native"
+        assert find_engine("auto")(asked).engine == "reference"
+        for name in ("auto", "native"):
+            assert find_engine(name)(asked).produced == expected.produced
 
 
 def test_what_nobody_said_is_not_looked_up():
@@ -124,7 +171,7 @@ def test_after_a_guess_all_decode_what_the_reference_does(rng, limit, every, res
         for name, engines in (("dense", {"dense"}), ("auto", {"dense", later})):
             respond, told = responding(every, words)
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(auto, "choose", lambda *about: "dense" if about[-1] else later)
+                patch.setattr(auto, "choose", lambda *about, at_hand=None: "dense" if about[-1] else later)
                 actual = find_engine(name)(
                     Decoding(case.model, case.arithmetic, case.tokens, stop, limit, guess=guess, respond=respond)
                 )

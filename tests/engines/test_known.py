@@ -17,7 +17,7 @@ from tests.engines.cases import EngineCase, reference_trace
 GRAPH = Graph(5, ((1, 2), (4, 2), (2, 3), (5, 3)))
 
 
-@pytest.mark.parametrize("name", ["reference", "incremental", "dense", "incremental, undecided"])
+@pytest.mark.parametrize("name", ["reference", "native", "incremental", "dense", "incremental, undecided"])
 @pytest.mark.parametrize("discipline", Discipline)
 def test_registers_of_any_sublayers(name: str, discipline: Discipline) -> None:
     """In the order in which they are asked for. undecided: the model says something else of its heads than its matrices do."""
@@ -45,7 +45,7 @@ def test_a_text_that_cannot_be_read() -> None:
         read_text(wired.model, wired.arithmetic, [len(wired.vocabulary)])
 
 
-@pytest.mark.parametrize("engine", ["reference", "dense", "incremental", "auto"])
+@pytest.mark.parametrize("engine", ["reference", "dense", "native", "incremental", "auto"])
 def test_the_first_other_token(engine: str) -> None:
     wired = TRANSFORMER.build(5)
     prompt, answer = PAPER.prompt(GRAPH), expected_answer(GRAPH, PAPER)

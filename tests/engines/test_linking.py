@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ctypes
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from constructions.engines.incremental import linking
+from constructions.engines import linking
 
 SEVEN = "define i64 @seven() {\n  ret i64 7\n}\n"
 
@@ -22,7 +23,7 @@ def compiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[object]:
     """Lists what the compiler was asked for; code is kept in `tmp_path`."""
     modules: list[object] = []
     simplify = linking._simplify
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("CONSTRUCTIONS_CACHE", str(tmp_path / "constructions"))
     monkeypatch.setattr(linking, "_simplify", lambda *given: modules.append(given) or simplify(*given))
     return modules
 
@@ -31,6 +32,30 @@ def test_code_is_compiled_once(compiled: list[object]) -> None:
     assert [call(linking.link(SEVEN)) for _ in range(3)] == [7, 7, 7]
     assert len(compiled) == 1
     assert call(linking.link(SEVEN.replace("7", "8"))) == 8
+
+
+@pytest.mark.parametrize(
+    ("given", "folder"),
+    [
+        ({"CONSTRUCTIONS_CACHE": "named", "XDG_CACHE_HOME": "caches", "HOME": "home"}, "named"),
+        ({"XDG_CACHE_HOME": "caches", "HOME": "home"}, "caches/constructions"),
+        ({"HOME": "home"}, "home/.cache/constructions"),
+    ],
+)
+def test_the_folder_is_the_one_that_is_named_else_the_users(
+    given: dict[str, str], folder: str, tmp_path: Path, compiled: list[object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("CONSTRUCTIONS_CACHE", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in given.items():
+        monkeypatch.setenv(name, str(tmp_path / value))
+    linking.link(SEVEN)
+    assert len([*(tmp_path / folder).iterdir()]) == len([*tmp_path.iterdir()]) == 1
+
+
+def test_tests_keep_no_code_among_the_users() -> None:
+    """Nor do the processes that they start."""
+    assert os.environ.get("CONSTRUCTIONS_CACHE")
 
 
 @pytest.mark.parametrize("how", ["cut", "changed", "writable"])

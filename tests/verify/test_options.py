@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from constructions.engines import auto
 from tests.verify.conftest import Paper
 from verify.__main__ import main
 from verify.framework import options
@@ -24,7 +25,7 @@ from verify.framework.predicates import NoVerdict
         (["--p-bits", "3"], "--p-bits 3: *at least 5"),
         (["--p-bits", "9999999"], "--p-bits 9999999: a precision has 1023 bits at most"),
         (["--n-max", "1000000000"], "--n-max 1000000000: the largest size can be 10000000 at most"),
-        (["--engine", "quantum"], "--engine quantum: want one of reference, dense, incremental, all"),
+        (["--engine", "quantum"], "--engine quantum: want one of reference, dense, native, incremental, all"),
         (["--device", "tpu"], "--device tpu: want one of cpu, cuda"),
         (["--ledger", "nowhere/ledger.json"], "--ledger nowhere/ledger.json: there is no such folder"),
         (["--ledger", "."], "--ledger .: is a folder, not a file"),
@@ -79,6 +80,7 @@ def test_all_engines_judge_apart(paper: Paper, monkeypatch: pytest.MonkeyPatch) 
     assert rows == [
         ("T.1/printed", "dense"),
         ("T.1/printed", "incremental"),
+        ("T.1/printed", "native"),
         ("T.1/printed", "reference"),
         ("T.1/repaired", ""),
         ("T.9/repaired", ""),
@@ -186,3 +188,10 @@ def test_the_command_starts_where_the_plugin_is_installed(paper: Paper) -> None:
     assert [line for line in result.stderr.lines if line.strip()] == [
         "ERROR: --n-max 0: the largest size must be at least 1"
     ]
+
+
+def test_who_judged_claims_leaves_the_choice_of_engines_as_it_was(paper: Paper) -> None:
+    """In the same process: claims have the machine code of `native` at hand, what comes after them has not."""
+    auto.AT_HAND.discard("native")
+    assert paper.run("--claim", "T.1/repaired").ret == pytest.ExitCode.OK
+    assert "native" not in auto.AT_HAND

@@ -206,8 +206,8 @@ class Random:
         return self.model.claim(aspect, f"Rounding {self.discipline.value}.")
 
 
-OF_RAG = {"reference": 8, "dense": 64, "incremental": 64}  # what an engine walks in seconds
-OF_HYBRID = {"reference": 8, "dense": 32, "incremental": 64}
+OF_RAG = {"reference": 8, "dense": 64, "native": 64, "incremental": 64}  # what an engine walks in seconds
+OF_HYBRID = {"reference": 8, "dense": 32, "native": 64, "incremental": 64}
 RANDOM = (
     Random(RAG, istree_rag.judged_run, rag.RAG.least_precision, OF_RAG, (20, 8), 1),
     Random(HYBRID, istree_hybrid.judged_run, hybrid.HYBRID.least_precision, OF_HYBRID, (15, 10), 4),

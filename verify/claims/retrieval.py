@@ -43,7 +43,7 @@ RETRIEVERS: dict[str, Retriever] = {
 CHUNK = 1 << 14  # questions to a batch of the dense engine
 CERTIFIED = (4, 8, 64, 1000)  # n of models with printed factors whose weights are looked at
 COUNTS_FROM = 16  # n from which on the printed score of Lemma C.14, with its factor n, counts right in these models
-AFFORDABLE = {"reference": 64, "dense": 1024}  # the largest n that an engine reads in seconds
+AFFORDABLE = {"reference": 64, "dense": 1024, "native": 1024}  # the largest n that an engine reads in seconds
 LONGEST_C = 5  # of the c-grams that are sampled
 
 

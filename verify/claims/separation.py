@@ -23,8 +23,8 @@ from verify.oracles.recall_oracle import INTERLEAVED
 from verify.oracles.reductions import COUNTING, INDEX, Reduction, graph_of, ngrams, recalls
 from verify.oracles.reductions import ISTREE as OF_TREES
 
-AFFORDABLE = {"reference": 12, "dense": 24, "incremental": 32}  # bits
-AFFORDABLE_TREES = {"reference": 4, "dense": 4, "incremental": 10}
+AFFORDABLE = {"reference": 12, "dense": 24, "native": 32, "incremental": 32}  # bits
+AFFORDABLE_TREES = {"reference": 4, "dense": 4, "native": 10, "incremental": 10}
 ALL_BITS, ALL_TREE_BITS = 3, 2  # of which every x and k are tried
 REDUCED = {
     "index": (INDEX, INTERLEAVED),

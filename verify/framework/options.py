@@ -18,6 +18,7 @@ DEFAULT_ENGINE = "reference"
 ENGINES: Mapping[str, str] = {  # name → the module that must exist for it
     "reference": "constructions.engines.reference",
     "dense": "constructions.engines.dense",
+    "native": "constructions.engines.native",
     "incremental": "constructions.engines.incremental",
 }
 DEVICES = ("cpu", "cuda")

@@ -56,7 +56,7 @@ def run_texts(
         last = 2 * len(model.blocks)
         for kept in dense.run(model, arithmetic, texts, keep_registers=[last]).registers or ():
             yield Outcome([[int(x) for x in row] for row in kept[-1]], {})
-    elif engine == "incremental":
+    elif engine in ("native", "incremental"):
         for tokens in texts:
             (columns,) = read_text(model, arithmetic, tokens, [2 * len(model.blocks)], engine=engine).streams
             yield Outcome(list(zip(*columns, strict=True)), {})

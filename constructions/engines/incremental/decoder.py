@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from constructions.engines.incremental.linking import link
+from constructions.engines.feeding import PIECE, Feeder, GaveUp
 from constructions.engines.incremental.program import Assembler, MachineCode
 from constructions.engines.incremental.values import NotCovered
-from constructions.engines.protocol import Respond, Tick, no_response
+from constructions.engines.linking import link
 from constructions.engines.weights import Weights
 from constructions.layers import Transformer
 from precision.format import Arithmetic
@@ -20,19 +19,10 @@ Array = Any
 LONGEST_BITS = 31  # positions are 32 bits in tables
 FIRST_ROOM = 1 << 25  # bytes of records whose groups the first tables hold
 FIRST_RECORDS = 1 << 31  # bytes: memory that is not used takes none
-PIECE = 1 << 16  # tokens between two ticks
 BEGINNING = (0, 1, 0, 1)  # of the cells, see `Layout`
 
 
-class GaveUp(Exception):
-    """A check of the run failed; produced: the tokens that are right all the same."""
-
-    def __init__(self, produced: Array, reason: str) -> None:
-        super().__init__(f"not decided by lookups: {reason}")
-        self.produced = produced
-
-
-class LookupDecoder:
+class LookupDecoder(Feeder):
     """One run of a model. keep: of which sublayers, from 0, the embedding, the registers of all positions are kept.
 
     most: tokens of the longest text. Raises NotCovered for a model that lookups do not decide.
@@ -54,23 +44,21 @@ class LookupDecoder:
             most = min(most, model.longest)
         if most.bit_length() >= LONGEST_BITS:
             raise NotCovered("a text longer than positions are counted")
+        super().__init__(model, beyond=beyond)
         self._kept = sorted(keep)
-        self._model, self._beyond, self._quantum = model, beyond, fmt.quantum_exponent
+        self._quantum = fmt.quantum_exponent
         self._program: MachineCode = Assembler(Weights(model, arithmetic), most.bit_length(), keep).compile()
         self._linked = link(self._program.text)
         signature = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
         address = self._linked.get_function_address
-        self._feed = signature(address("feed"))
+        self._run = signature(address("feed"))
         self._rehash = [signature(address(f"rehash{i}")) for i in range(len(self._program.layout.hashes))]
-        self._stops = np.zeros(len(model.words), np.uint8)
         self._cells = np.zeros(self._program.layout.cells // 8, np.int64)
         self._records = np.zeros(0, np.uint8)
-        self._tokens = np.zeros(0, np.int32)
         self._hashes: list[Array] = []
         self._cells[:4] = BEGINNING
         self._runs = np.zeros(0, np.uint8)
         self._arguments = np.zeros(5 + len(self._program.tables), np.int64)
-        self.length = 0  # tokens that have gone in
         self._room = 0  # records that the tables have room for
         self._most = most
         layout = self._program.layout
@@ -83,14 +71,13 @@ class LookupDecoder:
 
     def _make_room(self, end: int) -> None:
         """Makes room for the positions before `end`: for their tokens, and for all records that they may take."""
-        if end >= len(self._tokens):
-            tokens = np.zeros(2 * end + 1, np.int32)
-            tokens[: len(self._tokens)] = self._tokens
-            self._tokens = tokens
-            self._arguments[1] = tokens.ctypes.data
+        super()._make_room(end)
         needed = self.records + end - self.length
         if needed > self._room:
             self._grow(max(needed, min(2 * self._room, self._most)))
+
+    def _take_address(self) -> None:
+        self._arguments[1] = self._tokens.ctypes.data
 
     def _grow(self, room: int) -> None:
         """Makes room for so many records."""
@@ -131,78 +118,13 @@ class LookupDecoder:
             self._runs = runs
             self._arguments[4] = runs.ctypes.data
 
-    def produce(
-        self,
-        prompt: Sequence[int],
-        stop: set[int],
-        limit: int,
-        *,
-        respond: Respond = no_response,
-        tick: Tick = lambda length: None,
-        wanted: Array | None = None,
-    ) -> Array:
-        """Returns the new tokens after what has gone in and the prompt, see `Decoding`. wanted: ends after the first token of the
-        model's own that is not the one here.
-
-        Raises GaveUp; IndexError for a token outside the vocabulary; BeyondBound.
-        """
-        self._stops[:] = 0
-        self._stops[list(stop)] = 1
-        known = start = seen = self.length + len(prompt)
-        longest = known + limit
-        self._model.admit(known, beyond=self._beyond)
-        self._put(self.length, prompt)
-        alone = respond is no_response
-        while True:
-            end = min(self.length + PIECE, longest - 1 if alone else known)
-            if self._model.longest is not None and not self._beyond:
-                end = min(end, self._model.longest)
-                self._model.admit(self.length + (end <= self.length), beyond=False)
-            self._make_room(end)
-            self._make_room_for_runs(end - self.length)
-            self._cells[0] = known
-            fed = self._feed(self._arguments.ctypes.data, self.length, end)
-            if fed < 0:
-                raise GaveUp(self._tokens[start:known].copy(), self._program.reasons[-1 - fed])
-            self.length = fed
-            tick(fed)
-            if fed < known:
-                continue
-            known = fed + 1
-            last = int(self._tokens[fed])
-            if wanted is not None:
-                new, same = self._tokens[seen:known], wanted[seen - start : known - start]
-                wrong = np.flatnonzero(new[: len(same)] != same)
-                if len(wrong) or len(same) < len(new):
-                    end = int(wrong[0]) if len(wrong) else len(same)
-                    return self._tokens[start : seen + end + 1].copy()
-            if last in stop:
-                return self._tokens[start:known].copy()
-            response = () if alone else respond(self._tokens[:known].tolist())
-            if response:
-                self._put(known, response)
-                known += len(response)
-            seen = known
-            if known >= longest:
-                return self._tokens[start:known].copy()
-
-    def decode(self, prompt: Sequence[int], stop: set[int], limit: int) -> list[int]:
-        """Returns what `produce` does, in a list."""
-        return self.produce(prompt, stop, limit).tolist()  # type: ignore[no-any-return]
-
-    def append(self, token: int) -> int:
-        """Takes a token in and returns the argmax. Raises as `decode` does."""
-        return self.decode([token], set(), 1)[0]
-
-    def _put(self, at: int, tokens: Sequence[int]) -> None:
-        given = np.array(tokens, np.int64)
-        for token in given[(given < 0) | (given >= len(self._stops))].tolist():
-            raise IndexError(f"token {token} is not in the vocabulary of {len(self._stops)}")
-        self._make_room(at + len(given))
-        self._tokens[at : at + len(given)] = given
+    def _feed(self, known: int, end: int) -> int | str:
+        self._make_room_for_runs(end - self.length)
+        self._cells[0] = known
+        fed: int = self._run(self._arguments.ctypes.data, self.length, end)
+        return self._program.reasons[-1 - fed] if fed < 0 else fed
 
     def registers(self, sublayer: int) -> list[list[int]]:
-        """Returns the registers after a kept sublayer in quanta, by register and position."""
         stride = self._program.layout.stride
         records = self._records[stride : (1 + self.length) * stride].reshape(self.length, stride)
         columns = []

@@ -1,4 +1,4 @@
-"""Machine code of a program's text: compiled once for each processor and compiler, then read from a folder of the user's."""
+"""Machine code of a program's text: compiled once for each processor and compiler, then read from a folder."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import llvmlite.binding as llvm
 
 DIGEST = 32  # bytes
 MOST_FILES = 200  # that are kept, those that were used last
+FOLDER = "CONSTRUCTIONS_CACHE"  # of the environment
 
 
 def link(text: str) -> Any:
@@ -50,6 +51,9 @@ def _simplify(module: Any, machine: Any) -> None:
 
 
 def _folder() -> Path:
+    """Returns the folder that CONSTRUCTIONS_CACHE names, else the user's for caches."""
+    if named := os.environ.get(FOLDER):
+        return Path(named)
     return Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "constructions")
 
 
@@ -77,6 +81,6 @@ def _write(file: Path, code: bytes) -> None:
         with tempfile.NamedTemporaryFile(dir=file.parent, delete=False) as out:
             out.write(_digest(file, code) + code)
         os.replace(out.name, file)
-        kept = sorted(file.parent.iterdir(), key=lambda one: one.stat().st_mtime)
-        for old in kept[:-MOST_FILES]:
-            old.unlink()
+        if len(kept := list(file.parent.iterdir())) > MOST_FILES:
+            for old in sorted(kept, key=lambda one: one.stat().st_mtime)[:-MOST_FILES]:
+                old.unlink()

@@ -1,0 +1,65 @@
+"""What the machine code is given, by name: its arguments, the numbers of a format, and a model's operations."""
+
+from __future__ import annotations
+
+from enum import IntEnum, auto
+
+
+class Cell(IntEnum):
+    """Where the machine finds its arguments, 64 bits each: addresses of arrays, and numbers."""
+
+    OPERATIONS = 0
+    OPERATION_COUNT = auto()
+    REGISTERS = auto()
+    HEADS = auto()
+    STARTS = auto()
+    PLACES = auto()
+    WEIGHTS = auto()
+    BIASES = auto()
+    WORDS = auto()
+    UNEMBED = auto()
+    WORD_COUNT = auto()
+    SLOPED = auto()
+    SLOPES = auto()
+    SLOPE_COUNT = auto()
+    WIDTH = auto()
+    MEMORY = auto()
+    RECORDS = auto()
+    RECORD = auto()  # numbers of one
+    SCORES = auto()
+    COLUMN = auto()
+    SHARES = auto()  # of the winners of a column without losers, by their number; then of one with losers
+    SHARE_COUNT = auto()  # of each of the two
+    LEAD = auto()
+    ASK = auto()
+    KEPT = auto()
+    KEPT_COUNT = auto()  # sublayers
+    TOKENS = auto()
+    STOPS = auto()
+    KNOWN = auto()  # tokens
+    FORMAT = auto()  # see `Constant`
+
+
+class Constant(IntEnum):
+    """What rounds x·2^shift: x + BEFORE, + 1 where ODD and the last digit that is kept are 1, + NEGATIVE where x < 0; then the
+    digits after the point fall. Of twice the bits of a number.
+    """
+
+    SHIFT = 0
+    BEFORE = auto()
+    ODD = auto()
+    NEGATIVE = auto()
+    LARGEST = auto()
+
+
+class Operation(IntEnum):
+    """ROWS: first row, rows, where to. ADD: first of the registers listed, how many, where from; COPY: from, to, how many.
+    PRODUCT: gates, ups, how many; into the gates. HEAD: its number. KEEP: of which sublayer the stream is kept.
+    """
+
+    ROWS = 0
+    ADD = 1
+    COPY = 2
+    PRODUCT = 3
+    HEAD = 4
+    KEEP = 5

@@ -41,7 +41,7 @@ from verify.trusted.abstract_state import (
     times,
     written,
 )
-from verify.trusted.heads import READ, Reader
+from verify.trusted.heads import READ, Candidate, Reader
 from verify.trusted.kernel import Rejected
 from verify.trusted.model import Head, Row, Weights, parse, read_rows, read_tensors, require_elements, text_of
 from verify.trusted.program import (
@@ -83,27 +83,10 @@ def program_certificate_of_file(
 
 
 def with_ghosts(document: Document, read: Any, definition: bytes) -> Document:
-    """Returns a certificate of rounding with ghosts. Heads that read an atom at some classes alone are tried last."""
-    forced: dict[int, tuple[Any, ...]] = {}
-    while True:
-        own = {**document, "definition": hashlib.sha256(definition).hexdigest(), "steps": [], "entries": []}
-        finder = GhostFinder(own, document, read(), Definition(json.loads(definition)), forced)
-        try:
-            finder.check()
-        except Unmade as unmade:
-            if unmade.atom in forced or unmade.atom not in finder.best:
-                raise Rejected(str(unmade)) from unmade
-            forced = {**forced, unmade.atom: finder.best[unmade.atom][1]}
-        else:
-            return own
-
-
-class Unmade(Exception):
-    """No head reads an atom."""
-
-    def __init__(self, atom: int, what: str) -> None:
-        super().__init__(what)
-        self.atom = atom
+    """Returns a certificate of rounding with ghosts."""
+    own = {**document, "definition": hashlib.sha256(definition).hexdigest(), "steps": [], "entries": []}
+    GhostFinder(own, document, read(), Definition(json.loads(definition))).check()
+    return own
 
 
 class Leaf(NamedTuple):
@@ -125,7 +108,6 @@ class GhostFinder(ProgramChecker):
         base: Document,
         weights: Weights,
         definition: Definition,
-        forced: Mapping[int, tuple[Any, ...]],
     ) -> None:
         many = len(definition.atoms)
         certificate["ghosts"] = [None for _ in range(many)]
@@ -136,10 +118,10 @@ class GhostFinder(ProgramChecker):
         self.entries: list[rounding.Entry] = []
         self.leaves: list[Leaf] = []
         self.linked: set[tuple[int, int]] = set()
-        self.forced = forced
-        self.best: dict[int, tuple[int, tuple[Any, ...]]] = {}
+        self.forced: dict[int, tuple[int, int, int | None]] = {}
+        self.best: dict[int, tuple[tuple[int, int], tuple[int, int, int | None]]] = {}
         self.why: dict[int, str] = {}
-        self.is_trial = False
+        self.kept: list[list[Document]] = []  # of each entry, what a recurrence keeps without ghosts
         consumers = {
             i
             for j, (kind, *_) in enumerate(definition.atoms)
@@ -161,7 +143,10 @@ class GhostFinder(ProgramChecker):
         return self.definition.atoms[j][0] not in (*READS, *OF_TOKENS, *SUMS)
 
     def check(self) -> int:
-        """Returns how many classes there are. Raises Rejected, or Unmade."""
+        """Returns how many classes there are. Raises Rejected.
+
+        Heads that read an atom at some classes alone are tried last: those that read it at most, and from the first of them on.
+        """
         require_elements(self.weights, self.format, self.size)
         for j, (kind, *_) in enumerate(self.definition.atoms):
             if kind in OF_TOKENS:
@@ -169,22 +154,53 @@ class GhostFinder(ProgramChecker):
         self.schedule_polynomials(0)
         self.embed(self.base[0], self.guides(len(self.places), 0))
         self.finish(0)
-        for place in range(len(self.base) - 1):
+        start: int | None = 0
+        while start is not None:
+            self.walk(start)
+            start = self.force()
+        self.answer(self.entries[-1], self.guides(len(self.entries[-1].classes), len(self.entries) - 1))
+        return sum(len(entry.classes) for entry in self.entries)
+
+    def walk(self, start: int) -> None:
+        """Takes the classes from one entry to the last."""
+        for place in range(start, len(self.base) - 1):
             if place % 2 == 0:
                 self.schedule_reads(place)
             self.schedule_polynomials(place + 1)
             entry = self.entries[place]
             self.step(place, entry, self.base[place + 1], self.guides(len(entry.classes), place + 1))
             self.finish(place + 1)
-        for j, (kind, *_) in enumerate(self.definition.atoms):
-            if self.steps[j] is None and kind in (*READS, *SUMS):
-                raise Unmade(
-                    j,
-                    f"no head is seen to read atom {j}, {self.definition.atoms[j]}: "
-                    f"{self.why.get(j, 'its operands are not known')}",
-                )
-        self.answer(self.entries[-1], self.guides(len(self.entries[-1].classes), len(self.entries) - 1))
-        return sum(len(entry.classes) for entry in self.entries)
+
+    def force(self) -> int | None:
+        """Lets heads read atoms that none reads at each class. Returns from which entry on; None if each atom is made."""
+        unmade = [
+            j for j, (kind, *_) in enumerate(self.definition.atoms) if self.steps[j] is None and kind in (*READS, *SUMS)
+        ]
+        if not unmade:
+            return None
+        some = {j: self.best[j][1] for j in unmade if j in self.best and j not in self.forced}
+        if not some:
+            why = self.why.get(unmade[0], "its operands are not known")
+            raise Rejected(f"no head is seen to read atom {unmade[0]}, {self.definition.atoms[unmade[0]]}: {why}")
+        self.forced |= some
+        start = min(step for step, _, _ in some.values()) - 1
+        for j, step in enumerate(self.steps):
+            if step is not None and step > start:
+                self.schedule(j, None, None)
+        for block in range(start // 2, len(self.weights.blocks)):
+            self.augment(block)
+        for some_entries in (
+            self.certificate["entries"],
+            self.certificate["steps"],
+            self.entries,
+            self.lives,
+            self.kept,
+        ):
+            del some_entries[start + 1 :]
+        document = self.certificate["entries"][start]
+        document["kept"] = [{**one} for one in self.kept[start]]
+        self.entries[start] = self.read_entry(document)
+        return start
 
     # Where atoms are made
 
@@ -209,7 +225,7 @@ class GhostFinder(ProgramChecker):
     def schedule_reads(self, place: int) -> None:
         """Asks of each head which atoms it reads, and of a recurrence which it keeps."""
         block, step = place // 2, place + 1
-        followed = []
+        followed, asked = [], list[int]()
         for j, (kind, *_) in enumerate(self.definition.atoms):
             made = [self.steps[i] for i in self.definition.operands[j]]
             if (
@@ -228,14 +244,15 @@ class GhostFinder(ProgramChecker):
                 self.add_up(place, j)
             elif self.weights.blocks[block].feed and kind == "comb":
                 self.keep(place, j)
-            for h, mark in itertools.product(range(len(self.weights.blocks[block].heads)), self.marks_of(j)):
-                if kind not in READS or self.steps[j] is not None:
-                    break
-                passed, many = self.trial(place, j, h, mark)
-                if passed == many:
-                    self.schedule(j, step, h, mark)
-                elif passed > self.best.get(j, (0, ()))[0]:
-                    self.best[j] = passed, (step, h, mark)
+            if kind in READS and self.steps[j] is None:
+                asked.append(j)
+        counts = [j for j in asked if self.definition.atoms[j][0] == "count"]
+        tries: list[dict[int, int | None]] = [
+            dict.fromkeys([j for j in asked if j not in counts]),
+            *[{j: mark} for j in counts for mark in self.marks_of(j)],
+        ]
+        for h, marks in itertools.product(range(len(self.weights.blocks[block].heads)), tries):
+            self.trial(place, h, {j: mark for j, mark in marks.items() if self.steps[j] is None})
         if followed:
             self.follow(place, followed)
 
@@ -343,40 +360,56 @@ class GhostFinder(ProgramChecker):
         self.schedule(j, place + 1, None)
         self.entries[place] = self.read_entry(self.certificate["entries"][place])
 
-    def trial(self, place: int, j: int, h: int, mark: int | None) -> tuple[int, int]:
-        """Returns for how many classes a head is seen to read an atom, and how many there are."""
+    def trial(self, place: int, h: int, marks: Mapping[int, int | None]) -> None:
+        """Schedules atoms that a head is seen to read at each class; notes of others at how many. marks: of the atoms."""
+        if not marks:
+            return
         entry, block = self.entries[place], place // 2
         others = [(i, self.heads[i], self.marks[i]) for i in self.ghosts_of(block, h)]
         for i, *_ in others:
             self.schedule(i, None, None)
-        self.schedule(j, place + 1, h, mark)
-        self.augment(block)
+        for j, mark in marks.items():
+            self.schedule(j, place + 1, h, mark)
         classes = [self.counted(replace(one.state, kind=i), entry.live) for i, one in enumerate(entry.classes)]
-        reader = self.reader_of(block, classes, entry.live)
-        last, passed, many = place >= len(self.base) - 3, 0, 0
+        reader = TrialReader(self, block, classes, entry.live)
+        last, passed, varied, many = place >= len(self.base) - 3, dict.fromkeys(marks, 0), dict.fromkeys(marks, 0), 0
         for i, one in enumerate(entry.classes):
             if last and one.label not in self.answers:
                 continue
             many += 1
-            guide = GhostSearch(self, place + 1, i, is_strict=True)
+            guide = GhostSearch(self, place + 1, i)
+            guide.flags, reader.refused, reader.varied = [True] * len(marks), {}, set()
             try:
                 reader.read(classes[i], h, self.weights.blocks[block].heads[h], READ, guide)
-                passed += 1
             except Rejected as why:
-                self.why[j] = f"block {block + 1}, head {h + 1}, {one.label}: {why}"
-        self.schedule(j, None, None)
+                reader.refused = dict.fromkeys(marks, str(why))
+            for j in marks:
+                if j in reader.refused:
+                    self.why[j] = f"block {block + 1}, head {h + 1}, {one.label}: {reader.refused[j]}"
+                else:
+                    passed[j] += 1
+                    varied[j] += j in reader.varied
+        for j in marks:
+            self.schedule(j, None, None)
         for i, *was in others:
             self.schedule(i, place + 1, *was)
+        for j, mark in marks.items():
+            if passed[j] == many:
+                self.schedule(j, place + 1, h, mark)
+            elif passed[j] and (varied[j], passed[j]) > self.best.get(j, ((0, 0), ()))[0]:
+                self.best[j] = (varied[j], passed[j]), (place + 1, h, mark)
         self.augment(block)
-        return passed, many
 
     def needed(self, step: int) -> set[int]:
         """Returns the atoms whose ghosts are needed after a step: those that are not made yet, or asked for later."""
         pending = {
             j for j, (kind, *_) in enumerate(self.definition.atoms) if kind in (*READS, *SUMS) and self.steps[j] is None
         }
-        wanted = pending | {i for j in pending for i in self.closure(self.definition.operands[j])}
-        asked = [*self.questions(*self.definition.answers.values())]
+        wanted = pending
+        asked = [
+            *self.questions(*self.definition.answers.values()),
+            *(i for j in pending for i in self.definition.operands[j]),
+        ]
         while asked:
             j = asked.pop()
             wanted.add(j)
@@ -475,6 +508,7 @@ class GhostFinder(ProgramChecker):
         ]
         document = {"live": sorted(live), "classes": classes, "kept": kept}
         entry = self.read_entry(document)
+        self.kept.append([{**one} for one in kept])
         if place < len(self.base) - 2:
             before: list[set[int]] = [set() for _ in made]
             for target, other in self.neighbours(
@@ -530,10 +564,13 @@ class GhostFinder(ProgramChecker):
         """Returns a class with ghosts; its whole numbers, and what is compared later, have as narrow bounds as its parts."""
         atoms = {name: [*domain] for name, domain in item["atoms"].items()}
         for name, domain in atoms.items():
-            if domain[0] == "integer" and domain[3] == 1 and name != SIZE:
+            if domain[0] == "integer" and name != SIZE:
                 spans = [leaf.state.bounds(leaf.state.fixed(leaf.names[name])) for leaf in leaves]
-                domain[1] = max(domain[1], min(math.floor(low) for low, _ in spans))
-                domain[2] = min(domain[2], max(math.ceil(high) for _, high in spans))
+                low, high = min(math.floor(low) for low, _ in spans), max(math.ceil(high) for _, high in spans)
+                _, first, last, step = domain
+                domain[1] = first + max(low - first, 0) // step * step
+                domain[2] = last - max(last - high, 0) // step * step
+                domain[3] = step if domain[1] < domain[2] else 1
         for i, polynomial in said.items():
             for name in names_of(polynomial) - atoms.keys():
                 spans = [leaf.state.bounds(leaf.state.fixed(leaf.state.register(i))) for leaf in leaves]
@@ -567,11 +604,11 @@ class GhostFinder(ProgramChecker):
 
 
 class GhostSearch(Search):
-    """A search that also says which ghosts are shown. is_strict: none may be left open."""
+    """A search that also says which ghosts are shown. flags: which these are."""
 
-    def __init__(self, finder: GhostFinder, place: int, kind: int, *, is_strict: bool = False) -> None:
+    def __init__(self, finder: GhostFinder, place: int, kind: int) -> None:
         super().__init__(finder, place, kind)  # type: ignore[arg-type]
-        self.ghosts, self.is_strict = finder, is_strict
+        self.ghosts = finder
         self.flags: list[bool] | None = None
 
     def take(self, kind: str) -> Any:
@@ -684,21 +721,43 @@ def inverted(value: Polynomial, names: Mapping[str, Polynomial]) -> list[Polynom
     return [substitute(value, inverse)] if names_of(value) <= inverse.keys() else []
 
 
-class FinderReader(GhostReader):
+class TrialReader(GhostReader):
+    """Reads heads, and notes which ghosts nothing shows. refused: why. varied: of which the values differ."""
+
+    refused: dict[int, str]
+    varied: set[int]
+
+    def show(self, parts: list[State], j: int, candidates: Sequence[Candidate], slot: int, guide: Any) -> list[State]:
+        start = len(guide.choices)
+        try:
+            parts = super().show(parts, j, candidates, slot, guide)
+        except Rejected as why:
+            del guide.choices[start:]
+            self.refused[j] = str(why)
+        else:
+            self.varied |= {j for part in parts if names_of(part.register(slot))}
+        return parts
+
+
+class FinderReader(TrialReader):
     """Reads heads, and leaves ghosts open where nothing shows them."""
 
     def read(self, query: State, h: int, head: Head, at: int, guide: Any) -> list[State]:
-        ghosts = self.checker.ghosts_of(self.block, h)
-        start, many = len(guide.choices), len(ghosts)
-        tries = [[True] * many, *([i != j for j in range(many)] for i in range(many) if many > 1), [False] * many]
-        for flags in tries if many and not guide.is_strict else tries[:1]:
-            guide.flags = flags
+        ghosts, start = self.checker.ghosts_of(self.block, h), len(guide.choices)
+        guide.flags = [True] * len(ghosts)
+        while True:
+            self.refused, self.varied = {}, set()
             try:
-                return super().read(query, h, head, at, guide)
-            except Rejected as why:
-                del guide.choices[start:]
-                reason = why
-        raise reason
+                parts = super().read(query, h, head, at, guide)
+            except Rejected:
+                if not any(guide.flags):
+                    raise
+                guide.flags = [False] * len(ghosts)
+            else:
+                if not self.refused:
+                    return parts
+                guide.flags = [flag and j not in self.refused for j, flag in zip(ghosts, guide.flags, strict=True)]
+            del guide.choices[start:]
 
 
 def fed_by(state: State, row: Row) -> Polynomial:

@@ -553,33 +553,39 @@ class GhostReader(Reader):
             self.rule = "one"
         slot = at - len(self.checker.weights.blocks[self.block].heads[h].value) + len(self.checker.rows[self.block, h])
         for j, is_shown in zip(self.checker.ghosts_of(self.block, h), self.shown, strict=False):
-            if not is_shown:
-                parts = [self.anything(part, j, candidates, slot) for part in parts]
-            elif self.definition.atoms[j][0] == "count":
-                parts = [part.having({slot: self.count(part, candidates, j, slot)}) for part in parts]
-            else:
-                if self.rule not in ("one", "position"):
-                    reject(f"{self.where}, head {h + 1}: several keys may be read, and ghost {j} is one of them")
-                if self.definition.pairs[j] or self.definition.atoms[j][0] in ("first", "last", "nearest"):
-                    self.require_order(candidates, j)
-                parts = [one for part in parts for one in self.picked(part, j, slot, guide)]
+            read = self.show if is_shown else self.anything
+            parts = read(parts, j, candidates, slot, guide)
             slot -= self.width(j)
         return parts
 
-    def anything(self, part: State, j: int, candidates: Sequence[Candidate], slot: int) -> State:
-        """Returns the part with a ghost of which no more is known than that it is the value of some key, or 0, or a count."""
+    def show(self, parts: list[State], j: int, candidates: Sequence[Candidate], slot: int, guide: Any) -> list[State]:
+        """Returns the parts in which a ghost is what its atom is."""
         if self.definition.atoms[j][0] == "count":
-            low, high = 0, part.integer(POSITION).high
-        else:
-            ends: list[Number] = [0]
-            for c in candidates:
-                value = c.joint.register(KEYS - self.definition.operands[j][0])
-                if not c.joint.is_integer(value) or any(x.denominator != 1 for x in value.values()):
-                    reject(f"{self.where}: ghost {j} may be no whole number")
-                ends += c.joint.bounds(value)
-            low, high = math.floor(min(ends)), math.ceil(max(ends))
-        name = part.fresh("g")
-        return replace(part, box={**part.box, name: Integer(low, high)}).having({slot: atom(name)})
+            return [part.having({slot: self.count(part, candidates, j, slot)}) for part in parts]
+        if self.rule not in ("one", "position"):
+            reject(f"{self.where}: several keys may be read, and ghost {j} is one of them")
+        if self.definition.pairs[j] or self.definition.atoms[j][0] in ("first", "last", "nearest"):
+            self.require_order(candidates, j)
+        return [one for part in parts for one in self.picked(part, j, slot, guide)]
+
+    def anything(
+        self, parts: list[State], j: int, candidates: Sequence[Candidate], slot: int, guide: Any
+    ) -> list[State]:
+        """Returns the parts with a ghost of which no more is known than that it is the value of some key, or 0, or a count."""
+        ends: list[Number] = [0]
+        for c in candidates if self.definition.atoms[j][0] != "count" else ():
+            value = c.joint.register(KEYS - self.definition.operands[j][0])
+            if not c.joint.is_integer(value) or any(x.denominator != 1 for x in value.values()):
+                reject(f"{self.where}: ghost {j} may be no whole number")
+            ends += c.joint.bounds(value)
+        done = []
+        for part in parts:
+            if self.definition.atoms[j][0] == "count":
+                ends = [0, part.integer(POSITION).high]
+            name = part.fresh("g")
+            box = {**part.box, name: Integer(math.floor(min(ends)), math.ceil(max(ends)))}
+            done.append(replace(part, box=box).having({slot: atom(name)}))
+        return done
 
     def picked(self, part: State, j: int, slot: int, guide: Any) -> list[State]:
         """Returns the read part, split until the key is seen to be the atom's in each: then the ghost is what was read there."""

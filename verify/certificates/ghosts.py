@@ -122,6 +122,7 @@ class GhostFinder(ProgramChecker):
         self.best: dict[int, tuple[tuple[int, int], tuple[int, int, int | None]]] = {}
         self.why: dict[int, str] = {}
         self.kept: list[list[Document]] = []  # of each entry, what a recurrence keeps without ghosts
+        self.needs: list[list[set[int]]] = []  # of each entry's classes, the atoms that decide an answer there or later
         consumers = {
             i
             for j, (kind, *_) in enumerate(definition.atoms)
@@ -173,9 +174,7 @@ class GhostFinder(ProgramChecker):
 
     def force(self) -> int | None:
         """Lets heads read atoms that none reads at each class. Returns from which entry on; None if each atom is made."""
-        unmade = [
-            j for j, (kind, *_) in enumerate(self.definition.atoms) if self.steps[j] is None and kind in (*READS, *SUMS)
-        ]
+        unmade = sorted(j for j in set().union(*self.needs[-1]) if self.steps[j] is None and not self.is_polynomial(j))
         if not unmade:
             return None
         some = {j: self.best[j][1] for j in unmade if j in self.best and j not in self.forced}
@@ -195,6 +194,7 @@ class GhostFinder(ProgramChecker):
             self.entries,
             self.lives,
             self.kept,
+            self.needs,
         ):
             del some_entries[start + 1 :]
         document = self.certificate["entries"][start]
@@ -372,18 +372,20 @@ class GhostFinder(ProgramChecker):
             self.schedule(j, place + 1, h, mark)
         classes = [self.counted(replace(one.state, kind=i), entry.live) for i, one in enumerate(entry.classes)]
         reader = TrialReader(self, block, classes, entry.live)
-        last, passed, varied, many = place >= len(self.base) - 3, dict.fromkeys(marks, 0), dict.fromkeys(marks, 0), 0
+        last = place >= len(self.base) - 3
+        passed, varied, many = (dict.fromkeys(marks, 0) for _ in range(3))
         for i, one in enumerate(entry.classes):
-            if last and one.label not in self.answers:
+            due = [j for j in marks if j in self.needs[place][i]]
+            if not due or (last and one.label not in self.answers):
                 continue
-            many += 1
             guide = GhostSearch(self, place + 1, i)
             guide.flags, reader.refused, reader.varied = [True] * len(marks), {}, set()
             try:
                 reader.read(classes[i], h, self.weights.blocks[block].heads[h], READ, guide)
             except Rejected as why:
                 reader.refused = dict.fromkeys(marks, str(why))
-            for j in marks:
+            for j in due:
+                many[j] += 1
                 if j in reader.refused:
                     self.why[j] = f"block {block + 1}, head {h + 1}, {one.label}: {reader.refused[j]}"
                 else:
@@ -394,32 +396,54 @@ class GhostFinder(ProgramChecker):
         for i, *was in others:
             self.schedule(i, place + 1, *was)
         for j, mark in marks.items():
-            if passed[j] == many:
+            if passed[j] == many[j] > 0:
                 self.schedule(j, place + 1, h, mark)
             elif passed[j] and (varied[j], passed[j]) > self.best.get(j, ((0, 0), ()))[0]:
                 self.best[j] = (varied[j], passed[j]), (place + 1, h, mark)
         self.augment(block)
 
-    def needed(self, step: int) -> set[int]:
-        """Returns the atoms whose ghosts are needed after a step: those that are not made yet, or asked for later."""
-        pending = {
-            j for j, (kind, *_) in enumerate(self.definition.atoms) if kind in (*READS, *SUMS) and self.steps[j] is None
-        }
-        wanted = pending
-        asked = [
-            *self.questions(*self.definition.answers.values()),
-            *(i for j in pending for i in self.definition.operands[j]),
-        ]
-        while asked:
-            j = asked.pop()
-            wanted.add(j)
-            if self.is_polynomial(j) and self.steps[j] is None:
-                asked += self.definition.operands[j]
-        return {j for j in wanted if not (self.is_polynomial(j) and self.steps[j] is None and j not in self.stored)}
+    def needed(self, place: int) -> list[set[int]]:
+        """Returns of each class of rounding the atoms that answers need there or later: those that are made, or will be read.
 
-    def comparisons(self, step: int, label: str) -> list[Polynomial]:
+        Where a recurrence keeps atoms it keeps them at each class, so all of them are needed at each.
+        """
+        answers, classes, reader = self.definition.answers, self.base[place].classes, self.base_reader(place)
+        found = [set[int]() for _ in classes]
+        todo = [
+            (i, j)
+            for i, one in enumerate(classes)
+            if one.label in self.answers
+            for j in self.questions(answers.get(one.label, answers.get("", ["anything"])))
+        ]
+        while todo:
+            i, j = todo.pop()
+            if j in found[i]:
+                continue
+            found[i].add(j)
+            operands, pairs = self.definition.operands[j], self.definition.pairs[j]
+            if self.steps[j] is None and self.is_polynomial(j):
+                todo += [(i, one) for one in operands]
+            elif self.steps[j] is None:
+                kind = self.definition.atoms[j][0]
+                read = [a for a, _ in pairs] + ([] if kind == "count" else operands[:1])
+                asked = [b for _, b in pairs] + (operands[-1:] if kind in ("at", "nearest") else [])
+                todo += [(i, one) for one in asked]
+                todo += [(b, one) for b in {i, *reader.earlier(i)} for one in read]
+        found = [
+            {j for j in some if self.steps[j] is not None or j in self.stored or not self.is_polynomial(j)}
+            for some in found
+        ]
+        if any(block.feed for block in self.weights.blocks):
+            found = [set().union(*found) for _ in found]
+        return found
+
+    def base_reader(self, place: int) -> Reader:
+        """Returns a reader that knows which classes of rounding stand before which."""
+        return Reader(self.machine, (), [one.state for one in self.base[place].classes], frozenset(), "")
+
+    def comparisons(self, step: int, label: str, needed: set[int]) -> list[Polynomial]:
         """Returns what the answer of a label compares with 0: polynomials over ghosts that are known after a step."""
-        known, some = self.known(step) & self.needed(step), []
+        known, some = self.known(step) & needed, []
         answers = self.definition.answers
         for j in sorted(self.closure(self.questions(answers.get(label, answers.get("", ["anything"]))))):
             kind, *arguments = self.definition.atoms[j]
@@ -466,16 +490,18 @@ class GhostFinder(ProgramChecker):
     def finish(self, place: int) -> None:
         """Makes the classes of an entry: of each class of rounding as many as its parts have ghosts."""
         base, item = self.base[place], self.base_entries[place]
-        ghosts = sorted(self.needed(place))
+        needs = self.needed(place)
+        ghosts = sorted(set().union(*needs))
         more = [GHOST + j for j in ghosts]
         if any(self.steps[j] is None and not self.is_polynomial(j) for j in ghosts):
             more += [GHOST_PLACE, GHOST_FIRST]
         live = base.live | (frozenset(more) if not place else frozenset(more) & self.entries[-1].live)
         coordinates = sorted(live - base.live)
-        asked = {label: self.comparisons(place, label) for label in {one.label for one in base.classes}}
+        asked = {label: self.comparisons(place, label, {*ghosts}) for label in {one.label for one in base.classes}}
         pools: dict[tuple[int, int], list[Polynomial]] = {}
         copies: dict[tuple[Any, ...], int] = {}
         made: list[tuple[int, dict[int, Polynomial], list[Leaf]]] = []
+        needed_of: list[set[int]] = []
         targets: list[tuple[Leaf, int]] = []
         # First the parts in which the least is equal by chance: what a ghost is there, it mostly is in all others.
         order = sorted(
@@ -483,15 +509,20 @@ class GhostFinder(ProgramChecker):
             key=lambda leaf: -len({text_of(leaf.state.fixed(p)) for p in leaf.names.values() if names_of(p)}),
         )
         for leaf in order:
-            said = self.expressions(leaf, coordinates, base.classes[leaf.base].state, pools)
+            # What is needed after a step is made there, or was needed before it.
+            own = needs[leaf.base]
+            if place:
+                own = own & (self.needs[-1][leaf.guide.kind] | {j for j in own if self.steps[j] == place})
+            said = self.expressions(leaf, coordinates, base.classes[leaf.base].state, pools, own)
             values = [
                 leaf.state.fixed(substitute(one, self.held(leaf.state))) for one in asked[base.classes[leaf.base].label]
             ]
             signs = [(low > 0, low >= 0, high <= 0, high < 0) for low, high in map(leaf.state.bounds, values)]
-            key = (leaf.base, *(text_of(said[i]) for i in coordinates), *signs)
+            key = (leaf.base, *sorted(own), *(text_of(said[i]) for i in coordinates), *signs)
             if key not in copies:
                 copies[key] = len(made)
                 made.append((leaf.base, said, []))
+                needed_of.append(own)
             made[copies[key]][2].append(leaf)
             targets.append((leaf, copies[key]))
         classes = []
@@ -520,16 +551,23 @@ class GhostFinder(ProgramChecker):
             entry = self.read_entry(document)
         self.certificate["entries"].append(document)
         self.entries.append(entry)
+        self.needs.append(needed_of)
         self.lives.append(live)
         self.leaves = []
 
     def expressions(
-        self, leaf: Leaf, coordinates: Sequence[int], target: State, pools: dict[tuple[int, int], list[Polynomial]]
+        self,
+        leaf: Leaf,
+        coordinates: Sequence[int],
+        target: State,
+        pools: dict[tuple[int, int], list[Polynomial]],
+        needed: set[int],
     ) -> dict[int, Polynomial]:
-        """Returns what each ghost is, over the class's atoms and those that ghosts before it are."""
+        """Returns what each ghost is, over the class's atoms and those that ghosts before it are; or any number."""
         said = {}
         for i in coordinates:
-            said[i] = self.expression(leaf, i, target, pools)
+            is_needed = i in (GHOST_PLACE, GHOST_FIRST) or i - GHOST in needed
+            said[i] = self.expression(leaf, i, target, pools) if is_needed else atom(f"g{i - GHOST}")
             if said[i] == atom(f"g{i - GHOST}"):
                 leaf = leaf._replace(names={**leaf.names, f"g{i - GHOST}": leaf.state.fixed(leaf.state.register(i))})
         return said
@@ -744,7 +782,7 @@ class FinderReader(TrialReader):
 
     def read(self, query: State, h: int, head: Head, at: int, guide: Any) -> list[State]:
         ghosts, start = self.checker.ghosts_of(self.block, h), len(guide.choices)
-        guide.flags = [True] * len(ghosts)
+        guide.flags = [j in guide.ghosts.needs[2 * self.block][query.kind] for j in ghosts]
         while True:
             self.refused, self.varied = {}, set()
             try:

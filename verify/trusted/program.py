@@ -686,12 +686,20 @@ class GhostReader(Reader):
     def require_line(self, matching: Sequence[Candidate], j: int) -> None:
         """Raises Rejected unless all scores are one function of the key's position, which rises for `last` and falls for `first`.
 
+        Of keys of which each class has one position, scores of two positions are compared.
         For `nearest` it is −cost·(h − t + c)² up to what all keys share, with 0 < c < 1/2. Whole numbers a, b with |a| < |b| have
         |a + c| < |b + c|, as 2c < 1 ≤ |b| − |a|, and of −a and a ≥ 1 the first is nearer to −c.
         """
         kind = self.definition.atoms[j][0]
         found = [(c, line) for c in matching if (line := line_of(c)) is not None]
         if not found:
+            spans = [(c, *c.joint.bounds(c.place)) for c in matching]
+            rise = {"last": 1, "first": -1}.get(kind, 0)
+            pairs = [(c, d) for c, low, high in spans for d, other, _ in spans if low < other]
+            if all(low == high for _, low, high in spans) and rise and all(
+                d.lower > c.upper if rise > 0 else c.lower > d.upper for c, d in pairs
+            ):
+                return
             reject(f"{self.where}: scores are not seen to be a function of the position, for ghost {j}")
         _, (function, square) = found[0]
         if not all(c.joint.same(c.exact, c.say(substitute(function, {LINE: c.place}))) for c in matching):

@@ -113,6 +113,7 @@ class GhostFinder(ProgramChecker):
         certificate["ghosts"] = [None for _ in range(many)]
         super().__init__(certificate, weights, definition)
         self.plain = weights
+        self.is_recurrent = any(block.feed for block in weights.blocks)
         self.base_entries = base["entries"]
         self.base = [self.read_entry(item) for item in base["entries"]]
         self.entries: list[rounding.Entry] = []
@@ -433,7 +434,7 @@ class GhostFinder(ProgramChecker):
             {j for j in some if self.steps[j] is not None or j in self.stored or not self.is_polynomial(j)}
             for some in found
         ]
-        if any(block.feed for block in self.weights.blocks):
+        if self.is_recurrent:
             found = [set().union(*found) for _ in found]
         return found
 
@@ -502,6 +503,7 @@ class GhostFinder(ProgramChecker):
         copies: dict[tuple[Any, ...], int] = {}
         made: list[tuple[int, dict[int, Polynomial], list[Leaf]]] = []
         needed_of: list[set[int]] = []
+        related: list[list[Polynomial]] = []
         targets: list[tuple[Leaf, int]] = []
         # First the parts in which the least is equal by chance: what a ghost is there, it mostly is in all others.
         order = sorted(
@@ -514,20 +516,24 @@ class GhostFinder(ProgramChecker):
             if place:
                 own = own & (self.needs[-1][leaf.guide.kind] | {j for j in own if self.steps[j] == place})
             said = self.expressions(leaf, coordinates, base.classes[leaf.base].state, pools, own)
-            values = [
-                leaf.state.fixed(substitute(one, self.held(leaf.state))) for one in asked[base.classes[leaf.base].label]
-            ]
-            signs = [(low > 0, low >= 0, high <= 0, high < 0) for low, high in map(leaf.state.bounds, values)]
-            key = (leaf.base, *sorted(own), *(text_of(said[i]) for i in coordinates), *signs)
+            relations = [] if self.is_recurrent else self.relations(leaf, place, own)
+            values = [substitute(one, self.held(leaf.state)) for one in asked[base.classes[leaf.base].label]]
+            values += [substitute(one, leaf.names) for one in relations]
+            spans = [leaf.state.bounds(leaf.state.fixed(one)) for one in values]
+            signs = [(low > 0, low >= 0, high <= 0, high < 0) for low, high in spans]
+            key = (leaf.base, *sorted(own), *(text_of(said[i]) for i in coordinates), *signs, *map(text_of, relations))
             if key not in copies:
                 copies[key] = len(made)
                 made.append((leaf.base, said, []))
+                related.append(relations)
                 needed_of.append(own)
             made[copies[key]][2].append(leaf)
             targets.append((leaf, copies[key]))
         classes = []
-        for origin, said, leaves in made:
-            classes.append(self.copy(item["classes"][origin], said, leaves, asked[base.classes[origin].label]))
+        for (origin, said, leaves), relations in zip(made, related, strict=True):
+            one = self.copy(item["classes"][origin], said, leaves, asked[base.classes[origin].label])
+            self.relate(one, leaves, relations)
+            classes.append(one)
         for leaf, index in targets:
             names = dict(leaf.names)
             for i, polynomial in made[index][1].items():
@@ -639,6 +645,42 @@ class GhostFinder(ProgramChecker):
             "registers": registers,
             "before": [],
         }
+
+    def relations(self, leaf: Leaf, place: int, needed: set[int]) -> list[Polynomial]:
+        """Returns what was compared with a number at this step, over the class's atoms.
+
+        Where both sides are the same, these are differences of atoms that are the same there.
+        """
+        some: dict[str, Polynomial] = {}
+        for j in sorted(self.closure(needed)):
+            kind, *operands = self.definition.atoms[j]
+            if kind not in ("equal", "above", "positive") or self.steps[j] != place:
+                continue
+            value = leaf.state.fixed(leaf.state.register(GHOST + operands[0]))
+            found = inverted(value, leaf.names) if names_of(value) else []
+            if not found:
+                sides = [
+                    leaf.state.fixed(leaf.state.register(GHOST + i)) for i in self.definition.operands[operands[0]]
+                ]
+                alike = [
+                    name
+                    for name, p in sorted(leaf.names.items())
+                    if names_of(p) and any(not names_of(plus(p, side, -1)) for side in sides)
+                ]
+                found = [plus(atom(a), atom(b), -1) for a, b in itertools.pairwise(alike)]
+            some |= {text_of(one): one for one in found if len(names_of(one)) > 1 and is_affine(one)}
+        return [some[text] for text in sorted(some)]
+
+    def relate(self, item: Document, leaves: Sequence[Leaf], relations: Iterable[Polynomial]) -> None:
+        """Adds bounds of forms over the class's atoms to a class."""
+        forms = {text: ends for text, *ends in item["forms"]}
+        for one in relations:
+            form, _ = canonical(one)
+            held = [substitute(written(form), leaf.names) for leaf in leaves]
+            spans = [leaf.state.bounds(leaf.state.fixed(p)) for leaf, p in zip(leaves, held, strict=True)]
+            ends = [math.floor(min(low for low, _ in spans)), math.ceil(max(high for _, high in spans))]
+            forms.setdefault(text_of(dict(written(form))), ends)
+        item["forms"] = [[text, *ends] for text, ends in forms.items()]
 
 
 class GhostSearch(Search):

@@ -27,6 +27,7 @@ from verify.trusted.abstract_state import (
     ONE,
     POSITION,
     SIZE,
+    Form,
     Polynomial,
     State,
     atom,
@@ -72,7 +73,8 @@ def program_certificate_of_file(
     subject: Subject, answers: Answer | Mapping[str, Answer]
 ) -> tuple[Document, bytes, bytes, bytes]:
     """Returns a certificate, the `.safetensors` file of one n, its sidecar, and the definition."""
-    document, weights, vocabulary = certificate_of_file(subject)
+    texts = subject.dossier.compared_texts(subject, subject.dossier.texts(subject))
+    document, weights, vocabulary = certificate_of_file(subject, texts)
     definition = json.dumps(definition_of(answers)).encode()
 
     def read() -> Weights:
@@ -637,7 +639,7 @@ class GhostFinder(ProgramChecker):
                     math.floor(min(low for low, _ in spans) - shift),
                     math.ceil(max(high for _, high in spans) - shift),
                 ]
-                forms.setdefault(text_of(dict(written(form))), ends)
+                narrow(forms, form, ends)
         return {
             **item,
             "atoms": atoms,
@@ -679,7 +681,7 @@ class GhostFinder(ProgramChecker):
             held = [substitute(written(form), leaf.names) for leaf in leaves]
             spans = [leaf.state.bounds(leaf.state.fixed(p)) for leaf, p in zip(leaves, held, strict=True)]
             ends = [math.floor(min(low for low, _ in spans)), math.ceil(max(high for _, high in spans))]
-            forms.setdefault(text_of(dict(written(form))), ends)
+            narrow(forms, form, ends)
         item["forms"] = [[text, *ends] for text, ends in forms.items()]
 
 
@@ -788,6 +790,13 @@ class Follow(GhostSearch):
             values = {rounding.KEPT - i: value for i, value in one.registers.items()}
             self.kept.append(rounding.Class("", replace(one, registers=values, kind=document["of"])))
         return self.indices[key]
+
+
+def narrow(forms: Document, form: Form, ends: Sequence[int]) -> None:
+    """Adds bounds of a form to those of a class."""
+    text = text_of(dict(written(form)))
+    low, high = forms.get(text, ends)
+    forms[text] = [max(low, ends[0]), min(high, ends[1])]
 
 
 def inverted(value: Polynomial, names: Mapping[str, Polynomial]) -> list[Polynomial]:

@@ -132,7 +132,9 @@ class GhostFinder(ProgramChecker):
             if kind in (*READS, *SUMS)
             for i in definition.operands[j]
         }
-        self.stored = self.closure(consumers)
+        self.stored = self.closure(
+            {*consumers, *filter(self.is_of_token, self.questions(*definition.answers.values()))}
+        )
 
     def closure(self, some: Iterable[int]) -> set[int]:
         """Returns the atoms, and those that polynomials among them are made of."""
@@ -142,6 +144,11 @@ class GhostFinder(ProgramChecker):
                 done.add(j)
                 todo += self.definition.operands[j] if self.is_polynomial(j) else []
         return done
+
+    def is_of_token(self, j: int) -> bool:
+        """Returns whether an atom is a case of the number that a token is: heads may read other keys in each case."""
+        kinds = {self.definition.atoms[i][0] for i in self.closure([j])}
+        return "number" in kinds and not kinds & {*READS, *SUMS}
 
     def is_polynomial(self, j: int) -> bool:
         return self.definition.atoms[j][0] not in (*READS, *OF_TOKENS, *SUMS)

@@ -71,8 +71,9 @@ class Writer:
 
         Where there is no such position each factor is 0, and so is the sum, as it has no constant.
         """
-        while len(value.items) == 1 and isinstance(one := next(iter(value.atoms), None), language.Named):
-            if value.items[0] != ((one,), 1):
+        while [c for _, c in value.items] == [1] and len(value.items[0][0]) == 1:
+            (one,) = value.atoms
+            if not isinstance(one, language.Named):
                 break
             value = one.of
         if value.constant or all(len(monomial) == 1 for monomial, _ in value.items):

@@ -69,12 +69,18 @@ def program_certificate(
     return with_ghosts(document, lambda: read_rows(json.loads(rows)), definition), rows, definition
 
 
+def texts_of(subject: Subject) -> TokenAutomaton:
+    """Returns the texts that are compared with the definition, or the dossier's where the format has no field for these."""
+    texts = subject.dossier.texts(subject)
+    compared = subject.dossier.compared_texts(subject, texts)
+    return texts if any(one.contents or one.same for one in compared.states) else compared
+
+
 def program_certificate_of_file(
     subject: Subject, answers: Answer | Mapping[str, Answer]
 ) -> tuple[Document, bytes, bytes, bytes]:
     """Returns a certificate, the `.safetensors` file of one n, its sidecar, and the definition."""
-    texts = subject.dossier.compared_texts(subject, subject.dossier.texts(subject))
-    document, weights, vocabulary = certificate_of_file(subject, texts)
+    document, weights, vocabulary = certificate_of_file(subject, texts_of(subject))
     definition = json.dumps(definition_of(answers)).encode()
 
     def read() -> Weights:
@@ -147,8 +153,12 @@ class GhostFinder(ProgramChecker):
 
     def is_of_token(self, j: int) -> bool:
         """Returns whether an atom is a case of the number that a token is: heads may read other keys in each case."""
-        kinds = {self.definition.atoms[i][0] for i in self.closure([j])}
-        return "number" in kinds and not kinds & {*READS, *SUMS}
+
+        def is_number(i: int) -> bool:
+            return self.definition.atoms[i][0] == "number" or any(map(is_number, self.definition.operands[i]))
+
+        reads = [i for i in self.closure([j]) if self.definition.atoms[i][0] in (*READS, *SUMS)]
+        return is_number(j) and not any(map(is_number, reads))
 
     def is_polynomial(self, j: int) -> bool:
         return self.definition.atoms[j][0] not in (*READS, *OF_TOKENS, *SUMS)
@@ -619,10 +629,10 @@ class GhostFinder(ProgramChecker):
         for name, domain in atoms.items():
             if domain[0] == "integer" and name != SIZE:
                 spans = [leaf.state.bounds(leaf.state.fixed(leaf.names[name])) for leaf in leaves]
-                low, high = min(math.floor(low) for low, _ in spans), max(math.ceil(high) for _, high in spans)
+                least, most = min(math.floor(low) for low, _ in spans), max(math.ceil(high) for _, high in spans)
                 _, first, last, step = domain
-                domain[1] = first + max(low - first, 0) // step * step
-                domain[2] = last - max(last - high, 0) // step * step
+                domain[1] = first + max(least - first, 0) // step * step
+                domain[2] = last - max(last - most, 0) // step * step
                 domain[3] = step if domain[1] < domain[2] else 1
         for i, polynomial in said.items():
             for name in names_of(polynomial) - atoms.keys():

@@ -693,12 +693,11 @@ class GhostReader(Reader):
         kind = self.definition.atoms[j][0]
         found = [(c, line) for c in matching if (line := line_of(c)) is not None]
         if not found:
-            spans = [(c, *c.joint.bounds(c.place)) for c in matching]
+            places = [(c, c.joint.bounds(c.place)) for c in matching]
             rise = {"last": 1, "first": -1}.get(kind, 0)
-            pairs = [(c, d) for c, low, high in spans for d, other, _ in spans if low < other]
-            if all(low == high for _, low, high in spans) and rise and all(
-                d.lower > c.upper if rise > 0 else c.lower > d.upper for c, d in pairs
-            ):
+            pairs = [(c, d) for c, (low, _) in places for d, (other, _) in places if low < other]
+            leads = [d.lower - c.upper if rise > 0 else c.lower - d.upper for c, d in pairs]
+            if rise and all(low == high for _, (low, high) in places) and all(lead > 0 for lead in leads):
                 return
             reject(f"{self.where}: scores are not seen to be a function of the position, for ghost {j}")
         _, (function, square) = found[0]

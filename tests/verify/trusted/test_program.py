@@ -289,7 +289,7 @@ NUMBER, HALF = as_term(NumberOf()), Fraction(1, 2)
     ("value", "whole"),
     [
         (NUMBER * NUMBER, 0),
-        (let("product", NUMBER * back(NUMBER, 1)) * HALF + back(NUMBER, 3), 0),
+        (NUMBER * back(NUMBER, 1) * HALF + back(NUMBER, 3), 0),
         (let("product", back(NUMBER, 2) * let("next", ONE - NUMBER)), 1),
         (ONE - NUMBER * NUMBER, 1),  # 0 where there is no such position, and not 1
     ],

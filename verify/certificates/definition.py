@@ -57,9 +57,9 @@ class Writer:
         for monomial, c in value.items:
             names = tuple(sorted(f"a{self.atom(one)}" for one in monomial))
             pairs += [({tuple(sorted((*m, *names))): 1}, x) for m, x in terms(c).items()]
-        return self.written(combine(pairs))
+        return self.add_polynomial(combine(pairs))
 
-    def written(self, polynomial: Polynomial) -> int:
+    def add_polynomial(self, polynomial: Polynomial) -> int:
         """Returns the index of an atom that is a polynomial of atoms."""
         name = next(iter(polynomial), ())
         if polynomial == {name: 1} and len(name) == 1 and name[0] != SIZE:
@@ -114,7 +114,7 @@ class Writer:
             case language.Count(where):
                 return self.add("count", self.pairs(where))
             case language.Read(value, language.Back(steps)):
-                return self.written(self.back(value, steps))
+                return self.add_polynomial(self.back(value, steps))
             case language.Read(value, language.At(target) | language.Nearest(target)):
                 return self.add("at", self.term(value), self.term(target))
             case language.Read(value, language.Pick(matching, last)):

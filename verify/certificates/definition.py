@@ -13,13 +13,13 @@ from fractions import Fraction
 from typing import Any
 
 from constructions.language import terms as language
-from constructions.language.terms import Answer, Term
+from constructions.language.terms import Answer, Term, as_term
 from verify.automata.token_automaton import TokenAutomaton
 from verify.certificates.statement import Document, rows_of, statement_of, terms
 from verify.dossiers.dossier import Subject
 from verify.rounding.model import ExactModel
 from verify.trusted import program
-from verify.trusted.abstract_state import SIZE, Polynomial, combine, plain
+from verify.trusted.abstract_state import ONE, SIZE, Polynomial, atom, combine, plain, times
 from verify.trusted.kernel import Rejected
 from verify.trusted.model import text_of
 
@@ -57,11 +57,37 @@ class Writer:
         for monomial, c in value.items:
             names = tuple(sorted(f"a{self.atom(one)}" for one in monomial))
             pairs += [({tuple(sorted((*m, *names))): 1}, x) for m, x in terms(c).items()]
-        polynomial = combine(pairs)
+        return self.add_polynomial(combine(pairs))
+
+    def add_polynomial(self, polynomial: Polynomial) -> int:
+        """Returns the index of an atom that is a polynomial of atoms."""
         name = next(iter(polynomial), ())
         if polynomial == {name: 1} and len(name) == 1 and name[0] != SIZE:
             return int(name[0][1:])
         return self.add("term", text_of(polynomial))
+
+    def back(self, value: Term, steps: int) -> Polynomial:
+        """Returns what a term was some steps before; of sums of products it is the same sum of products of what each factor was.
+
+        Where there is no such position each factor is 0, and so is the sum, as it has no constant.
+        """
+        while [c for _, c in value.items] == [1] and len(value.items[0][0]) == 1:
+            (one,) = value.atoms
+            if not isinstance(one, language.Named):
+                break
+            value = one.of
+        if value.constant or all(len(monomial) == 1 for monomial, _ in value.items):
+            match value.items:
+                case (((language.Read(of, language.Back(more)),), c),) if c == 1:
+                    return self.back(of, steps + more)
+            return atom(f"a{self.add('back', self.term(value), steps)}")
+        pairs = []
+        for monomial, c in value.items:
+            product: Polynomial = ONE
+            for one in monomial:
+                product = times(product, self.back(as_term(one), steps))
+            pairs += [(times(product, {m: x}), 1) for m, x in terms(c).items()]
+        return combine(pairs)
 
     def atom(self, one: language.Atom) -> int:
         match one:
@@ -88,7 +114,7 @@ class Writer:
             case language.Count(where):
                 return self.add("count", self.pairs(where))
             case language.Read(value, language.Back(steps)):
-                return self.add("back", self.term(value), steps)
+                return self.add_polynomial(self.back(value, steps))
             case language.Read(value, language.At(target) | language.Nearest(target)):
                 return self.add("at", self.term(value), self.term(target))
             case language.Read(value, language.Pick(matching, last)):

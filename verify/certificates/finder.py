@@ -74,10 +74,10 @@ def certificate_of(
     return document, rows
 
 
-def certificate_of_file(subject: Subject) -> tuple[Document, bytes, list[str]]:
-    """Returns the same of the `.safetensors` file of one n, and its vocabulary."""
+def certificate_of_file(subject: Subject, texts: TokenAutomaton | None = None) -> tuple[Document, bytes, list[str]]:
+    """Returns the same of the `.safetensors` file of one n, and its vocabulary. texts: others than the dossier's."""
     model, wired = model_of(subject), wired_of(subject)
-    weights, automaton = file_bytes(wired.model), subject.dossier.texts(subject)
+    weights, automaton = file_bytes(wired.model), texts or subject.dossier.texts(subject)
     report, first, families = check(model, automaton), 0, {}
     for family in families_of(subject):
         families[family.name] = [first, family.low, family.high]

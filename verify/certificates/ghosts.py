@@ -27,6 +27,7 @@ from verify.trusted.abstract_state import (
     ONE,
     POSITION,
     SIZE,
+    Form,
     Polynomial,
     State,
     atom,
@@ -41,7 +42,7 @@ from verify.trusted.abstract_state import (
     times,
     written,
 )
-from verify.trusted.heads import READ, Reader
+from verify.trusted.heads import READ, Candidate, Reader
 from verify.trusted.kernel import Rejected
 from verify.trusted.model import Head, Row, Weights, parse, read_rows, read_tensors, require_elements, text_of
 from verify.trusted.program import (
@@ -68,11 +69,18 @@ def program_certificate(
     return with_ghosts(document, lambda: read_rows(json.loads(rows)), definition), rows, definition
 
 
+def texts_of(subject: Subject) -> TokenAutomaton:
+    """Returns the texts that are compared with the definition, or the dossier's where the format has no field for these."""
+    texts = subject.dossier.texts(subject)
+    compared = subject.dossier.compared_texts(subject, texts)
+    return texts if any(one.contents or one.same for one in compared.states) else compared
+
+
 def program_certificate_of_file(
     subject: Subject, answers: Answer | Mapping[str, Answer]
 ) -> tuple[Document, bytes, bytes, bytes]:
     """Returns a certificate, the `.safetensors` file of one n, its sidecar, and the definition."""
-    document, weights, vocabulary = certificate_of_file(subject)
+    document, weights, vocabulary = certificate_of_file(subject, texts_of(subject))
     definition = json.dumps(definition_of(answers)).encode()
 
     def read() -> Weights:
@@ -83,27 +91,10 @@ def program_certificate_of_file(
 
 
 def with_ghosts(document: Document, read: Any, definition: bytes) -> Document:
-    """Returns a certificate of rounding with ghosts. Heads that read an atom at some classes alone are tried last."""
-    forced: dict[int, tuple[Any, ...]] = {}
-    while True:
-        own = {**document, "definition": hashlib.sha256(definition).hexdigest(), "steps": [], "entries": []}
-        finder = GhostFinder(own, document, read(), Definition(json.loads(definition)), forced)
-        try:
-            finder.check()
-        except Unmade as unmade:
-            if unmade.atom in forced or unmade.atom not in finder.best:
-                raise Rejected(str(unmade)) from unmade
-            forced = {**forced, unmade.atom: finder.best[unmade.atom][1]}
-        else:
-            return own
-
-
-class Unmade(Exception):
-    """No head reads an atom."""
-
-    def __init__(self, atom: int, what: str) -> None:
-        super().__init__(what)
-        self.atom = atom
+    """Returns a certificate of rounding with ghosts."""
+    own = {**document, "definition": hashlib.sha256(definition).hexdigest(), "steps": [], "entries": []}
+    GhostFinder(own, document, read(), Definition(json.loads(definition))).check()
+    return own
 
 
 class Leaf(NamedTuple):
@@ -125,28 +116,31 @@ class GhostFinder(ProgramChecker):
         base: Document,
         weights: Weights,
         definition: Definition,
-        forced: Mapping[int, tuple[Any, ...]],
     ) -> None:
         many = len(definition.atoms)
         certificate["ghosts"] = [None for _ in range(many)]
         super().__init__(certificate, weights, definition)
         self.plain = weights
+        self.is_recurrent = any(block.feed for block in weights.blocks)
         self.base_entries = base["entries"]
         self.base = [self.read_entry(item) for item in base["entries"]]
         self.entries: list[rounding.Entry] = []
         self.leaves: list[Leaf] = []
         self.linked: set[tuple[int, int]] = set()
-        self.forced = forced
-        self.best: dict[int, tuple[int, tuple[Any, ...]]] = {}
+        self.forced: dict[int, tuple[int, int, int | None]] = {}
+        self.best: dict[int, tuple[tuple[int, int], tuple[int, int, int | None]]] = {}
         self.why: dict[int, str] = {}
-        self.is_trial = False
+        self.kept: list[list[Document]] = []  # of each entry, what a recurrence keeps without ghosts
+        self.needs: list[list[set[int]]] = []  # of each entry's classes, the atoms that decide an answer there or later
         consumers = {
             i
             for j, (kind, *_) in enumerate(definition.atoms)
             if kind in (*READS, *SUMS)
             for i in definition.operands[j]
         }
-        self.stored = self.closure(consumers)
+        self.stored = self.closure(
+            {*consumers, *filter(self.is_of_token, self.questions(*definition.answers.values()))}
+        )
 
     def closure(self, some: Iterable[int]) -> set[int]:
         """Returns the atoms, and those that polynomials among them are made of."""
@@ -157,11 +151,23 @@ class GhostFinder(ProgramChecker):
                 todo += self.definition.operands[j] if self.is_polynomial(j) else []
         return done
 
+    def is_of_token(self, j: int) -> bool:
+        """Returns whether an atom is a case of the number that a token is: heads may read other keys in each case."""
+
+        def is_number(i: int) -> bool:
+            return self.definition.atoms[i][0] == "number" or any(map(is_number, self.definition.operands[i]))
+
+        reads = [i for i in self.closure([j]) if self.definition.atoms[i][0] in (*READS, *SUMS)]
+        return is_number(j) and not any(map(is_number, reads))
+
     def is_polynomial(self, j: int) -> bool:
         return self.definition.atoms[j][0] not in (*READS, *OF_TOKENS, *SUMS)
 
     def check(self) -> int:
-        """Returns how many classes there are. Raises Rejected, or Unmade."""
+        """Returns how many classes there are. Raises Rejected.
+
+        Heads that read an atom at some classes alone are tried last: those that read it at most, and from the first of them on.
+        """
         require_elements(self.weights, self.format, self.size)
         for j, (kind, *_) in enumerate(self.definition.atoms):
             if kind in OF_TOKENS:
@@ -169,22 +175,52 @@ class GhostFinder(ProgramChecker):
         self.schedule_polynomials(0)
         self.embed(self.base[0], self.guides(len(self.places), 0))
         self.finish(0)
-        for place in range(len(self.base) - 1):
+        start: int | None = 0
+        while start is not None:
+            self.walk(start)
+            start = self.force()
+        self.answer(self.entries[-1], self.guides(len(self.entries[-1].classes), len(self.entries) - 1))
+        return sum(len(entry.classes) for entry in self.entries)
+
+    def walk(self, start: int) -> None:
+        """Takes the classes from one entry to the last."""
+        for place in range(start, len(self.base) - 1):
             if place % 2 == 0:
                 self.schedule_reads(place)
             self.schedule_polynomials(place + 1)
             entry = self.entries[place]
             self.step(place, entry, self.base[place + 1], self.guides(len(entry.classes), place + 1))
             self.finish(place + 1)
-        for j, (kind, *_) in enumerate(self.definition.atoms):
-            if self.steps[j] is None and kind in (*READS, *SUMS):
-                raise Unmade(
-                    j,
-                    f"no head is seen to read atom {j}, {self.definition.atoms[j]}: "
-                    f"{self.why.get(j, 'its operands are not known')}",
-                )
-        self.answer(self.entries[-1], self.guides(len(self.entries[-1].classes), len(self.entries) - 1))
-        return sum(len(entry.classes) for entry in self.entries)
+
+    def force(self) -> int | None:
+        """Lets heads read atoms that none reads at each class. Returns from which entry on; None if each atom is made."""
+        unmade = sorted(j for j in set().union(*self.needs[-1]) if self.steps[j] is None and not self.is_polynomial(j))
+        if not unmade:
+            return None
+        some = {j: self.best[j][1] for j in unmade if j in self.best and j not in self.forced}
+        if not some:
+            why = self.why.get(unmade[0], "its operands are not known")
+            raise Rejected(f"no head is seen to read atom {unmade[0]}, {self.definition.atoms[unmade[0]]}: {why}")
+        self.forced |= some
+        start = min(step for step, _, _ in some.values()) - 1
+        for j, step in enumerate(self.steps):
+            if step is not None and step > start:
+                self.schedule(j, None, None)
+        for block in range(start // 2, len(self.weights.blocks)):
+            self.augment(block)
+        for some_entries in (
+            self.certificate["entries"],
+            self.certificate["steps"],
+            self.entries,
+            self.lives,
+            self.kept,
+            self.needs,
+        ):
+            del some_entries[start + 1 :]
+        document = self.certificate["entries"][start]
+        document["kept"] = [{**one} for one in self.kept[start]]
+        self.entries[start] = self.read_entry(document)
+        return start
 
     # Where atoms are made
 
@@ -209,7 +245,7 @@ class GhostFinder(ProgramChecker):
     def schedule_reads(self, place: int) -> None:
         """Asks of each head which atoms it reads, and of a recurrence which it keeps."""
         block, step = place // 2, place + 1
-        followed = []
+        followed, asked = [], list[int]()
         for j, (kind, *_) in enumerate(self.definition.atoms):
             made = [self.steps[i] for i in self.definition.operands[j]]
             if (
@@ -228,14 +264,15 @@ class GhostFinder(ProgramChecker):
                 self.add_up(place, j)
             elif self.weights.blocks[block].feed and kind == "comb":
                 self.keep(place, j)
-            for h, mark in itertools.product(range(len(self.weights.blocks[block].heads)), self.marks_of(j)):
-                if kind not in READS or self.steps[j] is not None:
-                    break
-                passed, many = self.trial(place, j, h, mark)
-                if passed == many:
-                    self.schedule(j, step, h, mark)
-                elif passed > self.best.get(j, (0, ()))[0]:
-                    self.best[j] = passed, (step, h, mark)
+            if kind in READS and self.steps[j] is None:
+                asked.append(j)
+        counts = [j for j in asked if self.definition.atoms[j][0] == "count"]
+        tries: list[dict[int, int | None]] = [
+            dict.fromkeys([j for j in asked if j not in counts]),
+            *[{j: mark} for j in counts for mark in self.marks_of(j)],
+        ]
+        for h, marks in itertools.product(range(len(self.weights.blocks[block].heads)), tries):
+            self.trial(place, h, {j: mark for j, mark in marks.items() if self.steps[j] is None})
         if followed:
             self.follow(place, followed)
 
@@ -343,50 +380,90 @@ class GhostFinder(ProgramChecker):
         self.schedule(j, place + 1, None)
         self.entries[place] = self.read_entry(self.certificate["entries"][place])
 
-    def trial(self, place: int, j: int, h: int, mark: int | None) -> tuple[int, int]:
-        """Returns for how many classes a head is seen to read an atom, and how many there are."""
+    def trial(self, place: int, h: int, marks: Mapping[int, int | None]) -> None:
+        """Schedules atoms that a head is seen to read at each class; notes of others at how many. marks: of the atoms."""
+        if not marks:
+            return
         entry, block = self.entries[place], place // 2
         others = [(i, self.heads[i], self.marks[i]) for i in self.ghosts_of(block, h)]
         for i, *_ in others:
             self.schedule(i, None, None)
-        self.schedule(j, place + 1, h, mark)
-        self.augment(block)
+        for j, mark in marks.items():
+            self.schedule(j, place + 1, h, mark)
         classes = [self.counted(replace(one.state, kind=i), entry.live) for i, one in enumerate(entry.classes)]
-        reader = self.reader_of(block, classes, entry.live)
-        last, passed, many = place >= len(self.base) - 3, 0, 0
+        reader = TrialReader(self, block, classes, entry.live)
+        last = place >= len(self.base) - 3
+        passed, varied, many = (dict.fromkeys(marks, 0) for _ in range(3))
         for i, one in enumerate(entry.classes):
-            if last and one.label not in self.answers:
+            due = [j for j in marks if j in self.needs[place][i]]
+            if not due or (last and one.label not in self.answers):
                 continue
-            many += 1
-            guide = GhostSearch(self, place + 1, i, is_strict=True)
+            guide = GhostSearch(self, place + 1, i)
+            guide.flags, reader.refused, reader.varied = [True] * len(marks), {}, set()
             try:
                 reader.read(classes[i], h, self.weights.blocks[block].heads[h], READ, guide)
-                passed += 1
             except Rejected as why:
-                self.why[j] = f"block {block + 1}, head {h + 1}, {one.label}: {why}"
-        self.schedule(j, None, None)
+                reader.refused = dict.fromkeys(marks, str(why))
+            for j in due:
+                many[j] += 1
+                if j in reader.refused:
+                    self.why[j] = f"block {block + 1}, head {h + 1}, {one.label}: {reader.refused[j]}"
+                else:
+                    passed[j] += 1
+                    varied[j] += j in reader.varied
+        for j in marks:
+            self.schedule(j, None, None)
         for i, *was in others:
             self.schedule(i, place + 1, *was)
+        for j, mark in marks.items():
+            if passed[j] == many[j] > 0:
+                self.schedule(j, place + 1, h, mark)
+            elif passed[j] and (varied[j], passed[j]) > self.best.get(j, ((0, 0), ()))[0]:
+                self.best[j] = (varied[j], passed[j]), (place + 1, h, mark)
         self.augment(block)
-        return passed, many
 
-    def needed(self, step: int) -> set[int]:
-        """Returns the atoms whose ghosts are needed after a step: those that are not made yet, or asked for later."""
-        pending = {
-            j for j, (kind, *_) in enumerate(self.definition.atoms) if kind in (*READS, *SUMS) and self.steps[j] is None
-        }
-        wanted = pending | {i for j in pending for i in self.closure(self.definition.operands[j])}
-        asked = [*self.questions(*self.definition.answers.values())]
-        while asked:
-            j = asked.pop()
-            wanted.add(j)
-            if self.is_polynomial(j) and self.steps[j] is None:
-                asked += self.definition.operands[j]
-        return {j for j in wanted if not (self.is_polynomial(j) and self.steps[j] is None and j not in self.stored)}
+    def needed(self, place: int) -> list[set[int]]:
+        """Returns of each class of rounding the atoms that answers need there or later: those that are made, or will be read.
 
-    def comparisons(self, step: int, label: str) -> list[Polynomial]:
+        Where a recurrence keeps atoms it keeps them at each class, so all of them are needed at each.
+        """
+        answers, classes, reader = self.definition.answers, self.base[place].classes, self.base_reader(place)
+        found = [set[int]() for _ in classes]
+        todo = [
+            (i, j)
+            for i, one in enumerate(classes)
+            if one.label in self.answers
+            for j in self.questions(answers.get(one.label, answers.get("", ["anything"])))
+        ]
+        while todo:
+            i, j = todo.pop()
+            if j in found[i]:
+                continue
+            found[i].add(j)
+            operands, pairs = self.definition.operands[j], self.definition.pairs[j]
+            if self.steps[j] is None and self.is_polynomial(j):
+                todo += [(i, one) for one in operands]
+            elif self.steps[j] is None:
+                kind = self.definition.atoms[j][0]
+                read = [a for a, _ in pairs] + ([] if kind == "count" else operands[:1])
+                asked = [b for _, b in pairs] + (operands[-1:] if kind in ("at", "nearest") else [])
+                todo += [(i, one) for one in asked]
+                todo += [(b, one) for b in {i, *reader.earlier(i)} for one in read]
+        found = [
+            {j for j in some if self.steps[j] is not None or j in self.stored or not self.is_polynomial(j)}
+            for some in found
+        ]
+        if self.is_recurrent:
+            found = [set().union(*found) for _ in found]
+        return found
+
+    def base_reader(self, place: int) -> Reader:
+        """Returns a reader that knows which classes of rounding stand before which."""
+        return Reader(self.machine, (), [one.state for one in self.base[place].classes], frozenset(), "")
+
+    def comparisons(self, step: int, label: str, needed: set[int]) -> list[Polynomial]:
         """Returns what the answer of a label compares with 0: polynomials over ghosts that are known after a step."""
-        known, some = self.known(step) & self.needed(step), []
+        known, some = self.known(step) & needed, []
         answers = self.definition.answers
         for j in sorted(self.closure(self.questions(answers.get(label, answers.get("", ["anything"]))))):
             kind, *arguments = self.definition.atoms[j]
@@ -433,16 +510,19 @@ class GhostFinder(ProgramChecker):
     def finish(self, place: int) -> None:
         """Makes the classes of an entry: of each class of rounding as many as its parts have ghosts."""
         base, item = self.base[place], self.base_entries[place]
-        ghosts = sorted(self.needed(place))
+        needs = self.needed(place)
+        ghosts = sorted(set().union(*needs))
         more = [GHOST + j for j in ghosts]
         if any(self.steps[j] is None and not self.is_polynomial(j) for j in ghosts):
             more += [GHOST_PLACE, GHOST_FIRST]
         live = base.live | (frozenset(more) if not place else frozenset(more) & self.entries[-1].live)
         coordinates = sorted(live - base.live)
-        asked = {label: self.comparisons(place, label) for label in {one.label for one in base.classes}}
+        asked = {label: self.comparisons(place, label, {*ghosts}) for label in {one.label for one in base.classes}}
         pools: dict[tuple[int, int], list[Polynomial]] = {}
         copies: dict[tuple[Any, ...], int] = {}
         made: list[tuple[int, dict[int, Polynomial], list[Leaf]]] = []
+        needed_of: list[set[int]] = []
+        related: list[list[Polynomial]] = []
         targets: list[tuple[Leaf, int]] = []
         # First the parts in which the least is equal by chance: what a ghost is there, it mostly is in all others.
         order = sorted(
@@ -450,20 +530,29 @@ class GhostFinder(ProgramChecker):
             key=lambda leaf: -len({text_of(leaf.state.fixed(p)) for p in leaf.names.values() if names_of(p)}),
         )
         for leaf in order:
-            said = self.expressions(leaf, coordinates, base.classes[leaf.base].state, pools)
-            values = [
-                leaf.state.fixed(substitute(one, self.held(leaf.state))) for one in asked[base.classes[leaf.base].label]
-            ]
-            signs = [(low > 0, low >= 0, high <= 0, high < 0) for low, high in map(leaf.state.bounds, values)]
-            key = (leaf.base, *(text_of(said[i]) for i in coordinates), *signs)
+            # What is needed after a step is made there, or was needed before it.
+            own = needs[leaf.base]
+            if place:
+                own = own & (self.needs[-1][leaf.guide.kind] | {j for j in own if self.steps[j] == place})
+            said = self.expressions(leaf, coordinates, base.classes[leaf.base].state, pools, own)
+            relations = [] if self.is_recurrent else self.relations(leaf, place, own)
+            values = [substitute(one, self.held(leaf.state)) for one in asked[base.classes[leaf.base].label]]
+            values += [substitute(one, leaf.names) for one in relations]
+            spans = [leaf.state.bounds(leaf.state.fixed(one)) for one in values]
+            signs = [(low > 0, low >= 0, high <= 0, high < 0) for low, high in spans]
+            key = (leaf.base, *sorted(own), *(text_of(said[i]) for i in coordinates), *signs, *map(text_of, relations))
             if key not in copies:
                 copies[key] = len(made)
                 made.append((leaf.base, said, []))
+                related.append(relations)
+                needed_of.append(own)
             made[copies[key]][2].append(leaf)
             targets.append((leaf, copies[key]))
         classes = []
-        for origin, said, leaves in made:
-            classes.append(self.copy(item["classes"][origin], said, leaves, asked[base.classes[origin].label]))
+        for (origin, said, leaves), relations in zip(made, related, strict=True):
+            one = self.copy(item["classes"][origin], said, leaves, asked[base.classes[origin].label])
+            self.relate(one, leaves, relations)
+            classes.append(one)
         for leaf, index in targets:
             names = dict(leaf.names)
             for i, polynomial in made[index][1].items():
@@ -475,6 +564,7 @@ class GhostFinder(ProgramChecker):
         ]
         document = {"live": sorted(live), "classes": classes, "kept": kept}
         entry = self.read_entry(document)
+        self.kept.append([{**one} for one in kept])
         if place < len(self.base) - 2:
             before: list[set[int]] = [set() for _ in made]
             for target, other in self.neighbours(
@@ -486,16 +576,23 @@ class GhostFinder(ProgramChecker):
             entry = self.read_entry(document)
         self.certificate["entries"].append(document)
         self.entries.append(entry)
+        self.needs.append(needed_of)
         self.lives.append(live)
         self.leaves = []
 
     def expressions(
-        self, leaf: Leaf, coordinates: Sequence[int], target: State, pools: dict[tuple[int, int], list[Polynomial]]
+        self,
+        leaf: Leaf,
+        coordinates: Sequence[int],
+        target: State,
+        pools: dict[tuple[int, int], list[Polynomial]],
+        needed: set[int],
     ) -> dict[int, Polynomial]:
-        """Returns what each ghost is, over the class's atoms and those that ghosts before it are."""
+        """Returns what each ghost is, over the class's atoms and those that ghosts before it are; or any number."""
         said = {}
         for i in coordinates:
-            said[i] = self.expression(leaf, i, target, pools)
+            is_needed = i in (GHOST_PLACE, GHOST_FIRST) or i - GHOST in needed
+            said[i] = self.expression(leaf, i, target, pools) if is_needed else atom(f"g{i - GHOST}")
             if said[i] == atom(f"g{i - GHOST}"):
                 leaf = leaf._replace(names={**leaf.names, f"g{i - GHOST}": leaf.state.fixed(leaf.state.register(i))})
         return said
@@ -530,10 +627,13 @@ class GhostFinder(ProgramChecker):
         """Returns a class with ghosts; its whole numbers, and what is compared later, have as narrow bounds as its parts."""
         atoms = {name: [*domain] for name, domain in item["atoms"].items()}
         for name, domain in atoms.items():
-            if domain[0] == "integer" and domain[3] == 1 and name != SIZE:
+            if domain[0] == "integer" and name != SIZE:
                 spans = [leaf.state.bounds(leaf.state.fixed(leaf.names[name])) for leaf in leaves]
-                domain[1] = max(domain[1], min(math.floor(low) for low, _ in spans))
-                domain[2] = min(domain[2], max(math.ceil(high) for _, high in spans))
+                least, most = min(math.floor(low) for low, _ in spans), max(math.ceil(high) for _, high in spans)
+                _, first, last, step = domain
+                domain[1] = first + max(least - first, 0) // step * step
+                domain[2] = last - max(last - most, 0) // step * step
+                domain[3] = step if domain[1] < domain[2] else 1
         for i, polynomial in said.items():
             for name in names_of(polynomial) - atoms.keys():
                 spans = [leaf.state.bounds(leaf.state.fixed(leaf.state.register(i))) for leaf in leaves]
@@ -556,7 +656,7 @@ class GhostFinder(ProgramChecker):
                     math.floor(min(low for low, _ in spans) - shift),
                     math.ceil(max(high for _, high in spans) - shift),
                 ]
-                forms.setdefault(text_of(dict(written(form))), ends)
+                narrow(forms, form, ends)
         return {
             **item,
             "atoms": atoms,
@@ -565,13 +665,49 @@ class GhostFinder(ProgramChecker):
             "before": [],
         }
 
+    def relations(self, leaf: Leaf, place: int, needed: set[int]) -> list[Polynomial]:
+        """Returns what was compared with a number at this step, over the class's atoms.
+
+        Where both sides are the same, these are differences of atoms that are the same there.
+        """
+        some: dict[str, Polynomial] = {}
+        for j in sorted(self.closure(needed)):
+            kind, *operands = self.definition.atoms[j]
+            if kind not in ("equal", "above", "positive") or self.steps[j] != place:
+                continue
+            value = leaf.state.fixed(leaf.state.register(GHOST + operands[0]))
+            found = inverted(value, leaf.names) if names_of(value) else []
+            if not found:
+                sides = [
+                    leaf.state.fixed(leaf.state.register(GHOST + i)) for i in self.definition.operands[operands[0]]
+                ]
+                alike = [
+                    name
+                    for name, p in sorted(leaf.names.items())
+                    if names_of(p) and any(not names_of(plus(p, side, -1)) for side in sides)
+                ]
+                found = [plus(atom(a), atom(b), -1) for a, b in itertools.pairwise(alike)]
+            some |= {text_of(one): one for one in found if len(names_of(one)) > 1 and is_affine(one)}
+        return [some[text] for text in sorted(some)]
+
+    def relate(self, item: Document, leaves: Sequence[Leaf], relations: Iterable[Polynomial]) -> None:
+        """Adds bounds of forms over the class's atoms to a class."""
+        forms = {text: ends for text, *ends in item["forms"]}
+        for one in relations:
+            form, _ = canonical(one)
+            held = [substitute(written(form), leaf.names) for leaf in leaves]
+            spans = [leaf.state.bounds(leaf.state.fixed(p)) for leaf, p in zip(leaves, held, strict=True)]
+            ends = [math.floor(min(low for low, _ in spans)), math.ceil(max(high for _, high in spans))]
+            narrow(forms, form, ends)
+        item["forms"] = [[text, *ends] for text, ends in forms.items()]
+
 
 class GhostSearch(ClassChoices):
-    """A search that also says which ghosts are shown. is_strict: none may be left open."""
+    """A search that also says which ghosts are shown. flags: which these are."""
 
-    def __init__(self, finder: GhostFinder, place: int, kind: int, *, is_strict: bool = False) -> None:
+    def __init__(self, finder: GhostFinder, place: int, kind: int) -> None:
         super().__init__(finder, place, kind)  # type: ignore[arg-type]
-        self.ghosts, self.is_strict = finder, is_strict
+        self.ghosts = finder
         self.flags: list[bool] | None = None
 
     def take(self, kind: str) -> Any:
@@ -673,6 +809,13 @@ class Follow(GhostSearch):
         return self.indices[key]
 
 
+def narrow(forms: Document, form: Form, ends: Sequence[int]) -> None:
+    """Adds bounds of a form to those of a class."""
+    text = text_of(dict(written(form)))
+    low, high = forms.get(text, ends)
+    forms[text] = [max(low, ends[0]), min(high, ends[1])]
+
+
 def inverted(value: Polynomial, names: Mapping[str, Polynomial]) -> list[Polynomial]:
     """Returns a value over a class's atoms, if it is made of what some of them are one by one. names: the class's atoms here."""
     inverse: dict[str, Polynomial] = {POSITION: atom(POSITION), SIZE: atom(SIZE)}
@@ -684,21 +827,43 @@ def inverted(value: Polynomial, names: Mapping[str, Polynomial]) -> list[Polynom
     return [substitute(value, inverse)] if names_of(value) <= inverse.keys() else []
 
 
-class FinderReader(GhostReader):
+class TrialReader(GhostReader):
+    """Reads heads, and notes which ghosts nothing shows. refused: why. varied: of which the values differ."""
+
+    refused: dict[int, str]
+    varied: set[int]
+
+    def show(self, parts: list[State], j: int, candidates: Sequence[Candidate], slot: int, guide: Any) -> list[State]:
+        start = len(guide.choices)
+        try:
+            parts = super().show(parts, j, candidates, slot, guide)
+        except Rejected as why:
+            del guide.choices[start:]
+            self.refused[j] = str(why)
+        else:
+            self.varied |= {j for part in parts if names_of(part.register(slot))}
+        return parts
+
+
+class FinderReader(TrialReader):
     """Reads heads, and leaves ghosts open where nothing shows them."""
 
     def read(self, query: State, h: int, head: Head, at: int, guide: Any) -> list[State]:
-        ghosts = self.checker.ghosts_of(self.block, h)
-        start, many = len(guide.choices), len(ghosts)
-        tries = [[True] * many, *([i != j for j in range(many)] for i in range(many) if many > 1), [False] * many]
-        for flags in tries if many and not guide.is_strict else tries[:1]:
-            guide.flags = flags
+        ghosts, start = self.checker.ghosts_of(self.block, h), len(guide.choices)
+        guide.flags = [j in guide.ghosts.needs[2 * self.block][query.kind] for j in ghosts]
+        while True:
+            self.refused, self.varied = {}, set()
             try:
-                return super().read(query, h, head, at, guide)
-            except Rejected as why:
-                del guide.choices[start:]
-                reason = why
-        raise reason
+                parts = super().read(query, h, head, at, guide)
+            except Rejected:
+                if not any(guide.flags):
+                    raise
+                guide.flags = [False] * len(ghosts)
+            else:
+                if not self.refused:
+                    return parts
+                guide.flags = [flag and j not in self.refused for j, flag in zip(ghosts, guide.flags, strict=True)]
+            del guide.choices[start:]
 
 
 def fed_by(state: State, row: Row) -> Polynomial:

@@ -548,33 +548,39 @@ class GhostReader(Reader):
             self.rule = "one"
         slot = at - len(self.checker.weights.blocks[self.block].heads[h].value) + len(self.checker.rows[self.block, h])
         for j, is_shown in zip(self.checker.ghosts_of(self.block, h), self.shown, strict=False):
-            if not is_shown:
-                parts = [self.anything(part, j, candidates, slot) for part in parts]
-            elif self.definition.atoms[j][0] == "count":
-                parts = [part.having({slot: self.count(part, candidates, j, slot)}) for part in parts]
-            else:
-                if self.rule not in ("one", "position"):
-                    reject(f"{self.where}, head {h + 1}: several keys may be read, and ghost {j} is one of them")
-                if self.definition.pairs[j] or self.definition.atoms[j][0] in ("first", "last", "nearest"):
-                    self.require_order(candidates, j)
-                parts = [one for part in parts for one in self.picked(part, j, slot, guide)]
+            read = self.show if is_shown else self.anything
+            parts = read(parts, j, candidates, slot, guide)
             slot -= self.width(j)
         return parts
 
-    def anything(self, part: State, j: int, candidates: Sequence[Candidate], slot: int) -> State:
-        """Returns the part with a ghost of which no more is known than that it is the value of some key, or 0, or a count."""
+    def show(self, parts: list[State], j: int, candidates: Sequence[Candidate], slot: int, guide: Any) -> list[State]:
+        """Returns the parts in which a ghost is what its atom is."""
         if self.definition.atoms[j][0] == "count":
-            low, high = 0, part.integer(POSITION).high
-        else:
-            ends: list[Number] = [0]
-            for c in candidates:
-                value = c.joint.register(KEYS - self.definition.operands[j][0])
-                if not c.joint.is_integer(value) or any(x.denominator != 1 for x in value.values()):
-                    reject(f"{self.where}: ghost {j} may be no whole number")
-                ends += c.joint.bounds(value)
-            low, high = math.floor(min(ends)), math.ceil(max(ends))
-        name = part.fresh("g")
-        return replace(part, box={**part.box, name: Integer(low, high)}).having({slot: atom(name)})
+            return [part.having({slot: self.count(part, candidates, j, slot)}) for part in parts]
+        if self.rule not in ("one", "position"):
+            reject(f"{self.where}: several keys may be read, and ghost {j} is one of them")
+        if self.definition.pairs[j] or self.definition.atoms[j][0] in ("first", "last", "nearest"):
+            self.require_order(candidates, j)
+        return [one for part in parts for one in self.picked(part, j, slot, guide)]
+
+    def anything(
+        self, parts: list[State], j: int, candidates: Sequence[Candidate], slot: int, guide: Any
+    ) -> list[State]:
+        """Returns the parts with a ghost of which no more is known than that it is the value of some key, or 0, or a count."""
+        ends: list[Number] = [0]
+        for c in candidates if self.definition.atoms[j][0] != "count" else ():
+            value = c.joint.register(KEYS - self.definition.operands[j][0])
+            if not c.joint.is_integer(value) or any(x.denominator != 1 for x in value.values()):
+                reject(f"{self.where}: ghost {j} may be no whole number")
+            ends += c.joint.bounds(value)
+        done = []
+        for part in parts:
+            if self.definition.atoms[j][0] == "count":
+                ends = [0, part.integer(POSITION).high]
+            name = part.fresh("g")
+            box = {**part.box, name: Integer(math.floor(min(ends)), math.ceil(max(ends)))}
+            done.append(replace(part, box=box).having({slot: atom(name)}))
+        return done
 
     def picked(self, part: State, j: int, slot: int, guide: Any) -> list[State]:
         """Returns the read part, split until the key is seen to be the atom's in each: then the ghost is what was read there."""
@@ -675,12 +681,20 @@ class GhostReader(Reader):
     def require_line(self, matching: Sequence[Candidate], j: int) -> None:
         """Raises Rejected unless all scores are one function of the key's position, which rises for `last` and falls for `first`.
 
+        Where each class has one position, scores at each two positions are compared: there one key stands, and their bounds are
+        of all queries.
         For `nearest` it is −cost·(h − t + c)² up to what all keys share, with 0 < c < 1/2. Whole numbers a, b with |a| < |b| have
         |a + c| < |b + c|, as 2c < 1 ≤ |b| − |a|, and of −a and a ≥ 1 the first is nearer to −c.
         """
         kind = self.definition.atoms[j][0]
         found = [(c, line) for c in matching if (line := line_of(c)) is not None]
         if not found:
+            places = [(c, c.joint.bounds(c.place)) for c in matching]
+            rise = {"last": 1, "first": -1}.get(kind, 0)
+            pairs = [(c, d) for c, (low, _) in places for d, (other, _) in places if low < other]
+            leads = [d.lower - c.upper if rise > 0 else c.lower - d.upper for c, d in pairs]
+            if rise and all(low == high for _, (low, high) in places) and all(lead > 0 for lead in leads):
+                return
             reject(f"{self.where}: scores are not seen to be a function of the position, for ghost {j}")
         _, (function, square) = found[0]
         if not all(c.joint.same(c.exact, c.say(substitute(function, {LINE: c.place}))) for c in matching):

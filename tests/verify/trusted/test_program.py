@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -21,6 +22,7 @@ import pytest
 from constructions.engines.reference import ReferenceEngine
 from constructions.language.files import load_model
 from constructions.language.interpreter import Input
+from constructions.language.terms import ONE, NumberOf, SayNumber, Term, as_term
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline, fixed_point
 from tests.survey.changes import changes_of
@@ -35,9 +37,10 @@ from verify.certificates.finder import certificate_of_file
 from verify.certificates.ghosts import program_certificate, program_certificate_of_file, with_ghosts
 from verify.dossiers.dossier import Dossier, Subject
 from verify.dossiers.registry import find_dossier
+from verify.programs.shorthand import back, let
 from verify.trusted import program
-from verify.trusted.abstract_state import Format, Integer, Polynomial, State, plus
-from verify.trusted.heads import LINE, Candidate, index_of, only_share
+from verify.trusted.abstract_state import Format, Integer, Polynomial, Score, State, plus
+from verify.trusted.heads import LINE, PLACE, SCORE, Candidate, index_of, only_share
 from verify.trusted.kernel import Rejected
 from verify.trusted.model import Weights, read_tensors
 from verify.trusted.program import GHOST, GhostReader, Open, ProgramChecker, check
@@ -112,6 +115,27 @@ def test_searches_are_accepted(discipline: Discipline) -> None:
         changed = json.loads(json.dumps(definition).replace(old, new))
         assert changed != definition
         assert verdict(document, weights, sidecar, changed)
+
+
+@pytest.mark.hostile
+def test_lean_search_is_accepted() -> None:
+    """Records are read back as products of what stood before; the father of the root is another one than that of a vertex."""
+    document, weights, sidecar, definition = files("istree/transformer/lean", 5)
+    assert verdict(document, weights, sidecar, definition) == ""
+    assert contradiction(document, wired_of(Subject(dossier("istree/transformer/lean"), 5)), definition, 10) == ""
+    near = [
+        ('["first", 22, [[14, 14]]]', '["last", 22, [[14, 14]]]'),
+        ('["last", 10, [[12, 14], [19, 26]]]', '["first", 10, [[12, 14], [19, 26]]]'),
+        ('["last", 10, [[12, 14], [19, 23]]]', '["last", 10, [[12, 14]]]'),
+        ('["back", 6, 4]', '["back", 6, 3]'),
+        ("1*a15*a17", "1*a15*a7"),
+        ("1*a22 + -1*a22*a25", "1*a22"),
+        ('["say", "YES"], ["say", "NO"]', '["say", "NO"], ["say", "YES"]'),
+    ]
+    for old, new in near:
+        changed = json.loads(json.dumps(definition).replace(old, new))
+        assert changed != definition, old
+        assert verdict(document, weights, sidecar, changed), old
 
 
 @pytest.mark.parametrize("n", [1000, 2**40 + 12345])
@@ -230,7 +254,9 @@ def test_weights_say_what_is_accepted(name: str) -> None:
     assert contradiction(document, wired_of(Subject(dossier(name), 4)), definition, 60) == ""
 
 
-@pytest.mark.parametrize("name", [*TASKS, *GALLERY, "more_than", "histogram", "khop", "sorting"])
+@pytest.mark.parametrize(
+    "name", [*TASKS, *GALLERY, "more_than", "histogram", "khop", "sorting", "istree/transformer/lean"]
+)
 def test_definitions_mean_what_the_interpreter_says(name: str) -> None:
     answers, draw = answers_of(Subject(dossier(name), 4)), random.Random(0)
     definition = definition_of(answers)
@@ -254,6 +280,60 @@ def test_definitions_mean_what_the_interpreter_says(name: str) -> None:
                 compared += due != ANYTHING
                 assert (meaning.answer(k, label) or ANYTHING) == due
     assert compared >= 40
+
+
+NUMBER, HALF = as_term(NumberOf()), Fraction(1, 2)
+
+
+@pytest.mark.parametrize(
+    ("value", "whole"),
+    [
+        (NUMBER * NUMBER, 0),
+        (NUMBER * back(NUMBER, 1) * HALF + back(NUMBER, 3), 0),
+        (let("product", back(NUMBER, 2) * let("next", ONE - NUMBER)), 1),
+        (ONE - NUMBER * NUMBER, 1),  # 0 where there is no such position, and not 1
+    ],
+)
+def test_terms_are_read_back_by_their_factors(value: Term, whole: int) -> None:
+    """A sum of products some tokens back is written as one of what its factors were; the interpreter reads it as it stands.
+
+    whole: how many terms are read as they are.
+    """
+    answer, draw = SayNumber(back(value, 2)), random.Random(0)
+    definition = definition_of(answer)
+    atoms = definition["atoms"]
+    assert sum(kind == "back" and atoms[some[0]][0] in ("term", "back") for kind, *some in atoms) == whole
+    for _ in range(20):
+        tokens = [("<s>", 0), *(("", draw.randrange(5)) for _ in range(6))]
+        read, meaning = Input(tokens, frozenset([""])), Meaning(definition, tokens, frozenset([""]))
+        for k in range(1, len(tokens) + 1):
+            assert meaning.answer(k) == ("", read.value(back(value, 2), k))
+
+
+@pytest.mark.parametrize(
+    ("kind", "keys", "is_ordered"),
+    [
+        ("first", [(2, 2, 9, 9), (3, 3, 7, 8), (5, 5, 1, 6)], True),
+        ("last", [(5, 5, 7, 8), (2, 2, 1, 6)], True),
+        ("first", [(2, 2, 1, 6), (5, 5, 7, 8)], False),
+        ("last", [(2, 2, 7, 8), (5, 5, 1, 6)], False),
+        ("first", [(2, 2, 9, 9), (3, 3, 5, 5), (5, 5, 6, 6)], False),
+        ("first", [(2, 2, 8, 9), (3, 3, 7, 8)], False),  # they may be equal
+        ("first", [(2, 3, 8, 9), (4, 4, 1, 2)], False),  # two positions of one class
+        ("nearest", [(2, 2, 9, 9), (3, 3, 7, 8)], False),
+    ],
+)
+def test_keys_of_one_position_each_are_ordered(kind: str, keys: list[tuple[int, ...]], is_ordered: bool) -> None:
+    """Keys are positions from … to … with scores from … to …."""
+    reader: Any = SimpleNamespace(definition=SimpleNamespace(atoms=[[kind, 0, []]]), where="a head")
+    matching = []
+    for first, last, low, high in keys:
+        box: dict[str, Any] = {"k": Integer(9, 9), "h'": Integer(first, last), "x'": Integer(low, high)}
+        registers: dict[int, Polynomial] = {PLACE: {("h'",): 1}, SCORE: {("x'",): 1}}
+        state = State(Format(41), box, registers)
+        matching.append(Candidate(0, state, frozenset(["h'", "x'"]), Score((), {}), 0, ()).scored())
+    with contextlib.nullcontext() if is_ordered else pytest.raises(Rejected):
+        GhostReader.require_line(reader, matching, 0)
 
 
 # Near misses: a definition that differs in one place

@@ -759,11 +759,11 @@ PROGRAMS: Cases = {
     "program.read: …, head …: what is said of its ghosts is malformed": lambda: ghost_reader(*ANY).read(
         QUERY, 0, ghost_reader(*ANY).checker.weights.blocks[0].heads[0], 0, rounding.Guide([["ghosts", [1]]])
     ),
-    "program.judge: …, head …: several keys may be read, and ghost … is one of them": lambda: (
-        one := ghost_reader(*ANY)
-    ).judge([QUERY], setattr(one, "rule", "mean") or QUERY, [pair(""), OWN], 0, 0, rounding.Guide([])),
+    "program.show: …: several keys may be read, and ghost … is one of them": lambda: (one := ghost_reader(*ANY)).judge(
+        [QUERY], setattr(one, "rule", "mean") or QUERY, [pair(""), OWN], 0, 0, rounding.Guide([])
+    ),
     "program.anything: …: ghost … may be no whole number": lambda: ghost_reader(*ANY).anything(
-        QUERY, 1, [key_of("", ghost="1*s'")], 9
+        [QUERY], 1, [key_of("", ghost="1*s'")], 9, None
     ),
     "program.is_picked: …: it is not known which key ghost … is of": picks(BACK, "1*s"),
     "program.is_picked: …: the key is not … before, and ghost … is of that": picks(BACK, "1*k + -2"),
@@ -916,7 +916,7 @@ OTHER_PROGRAMS: list[tuple[str, Callable[[], object]]] = [
     ),
     (
         "program.anything: …: ghost … may be no whole number",
-        lambda: ghost_reader(*ANY).anything(QUERY, 1, [key_of("", ghost="1/2*g'")], 9),
+        lambda: ghost_reader(*ANY).anything([QUERY], 1, [key_of("", ghost="1/2*g'")], 9, None),
     ),
     *(
         (

@@ -232,4 +232,4 @@ CONSTRUCTIONS, DOOR = RETRIEVERS, door_of(RETRIEVERS)
 if __name__ == "__main__":
     from constructions.retrieval.cli import main
 
-    sys.exit(main(RETRIEVERS))
+    sys.exit(main(DOOR))

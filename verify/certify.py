@@ -71,7 +71,7 @@ def main(argv: Sequence[str]) -> int:
     """Runs the command; returns the exit status."""
     parser = cli.Parser(PROG, DESCRIPTION, EXAMPLES)
     add = parser.add_argument
-    add_model(parser)
+    add_model(parser, argv)
     add("--length", type=cli.whole_number(1, LARGEST_N), metavar="L", help="most tokens of a sequence (default: N)")
     add_arithmetic(parser)
     add_question(parser, "1")
@@ -91,7 +91,7 @@ def main(argv: Sequence[str]) -> int:
         return _replay(args.replay, args.json)
     if args.what and args.what.endswith(".safetensors"):
         given = (args.n, args.length, args.precision, args.mutants)
-        if args.all_n or args.all_cells or any(option is not None for option in given):
+        if args.all_n or any(option is not None for option in given):
             raise cli.CommandError("an exported model is of one n, length and precision, which its sidecar says")
         return _show(of_file(Path(args.what), _judge), args.json)
     if (subject := asked(args, files=True)) is None:

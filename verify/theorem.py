@@ -214,7 +214,7 @@ def _searches(searches: Mapping[str, Search], but: str) -> Link:
 def main(argv: Sequence[str]) -> int:
     """Runs the command; returns the exit status."""
     parser = cli.Parser(PROG, DESCRIPTION, EXAMPLES)
-    add_model(parser, files=False)
+    add_model(parser, argv, files=False)
     add_arithmetic(parser)
     add_question(parser, str(LEAST))
     args = parser.parse_args(argv)

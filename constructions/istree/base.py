@@ -14,8 +14,10 @@ import numpy as np
 
 from constructions.engines import no_response
 from constructions.istree.graphs import (
+    LAYOUTS,
     PAPER,
     Graph,
+    Layout,
     TokenLayout,
     depth_first_tour,
     expected_answer,
@@ -24,14 +26,31 @@ from constructions.istree.graphs import (
     sequence_length,
 )
 from constructions.models.model import Domain, Model, Said
+from constructions.models.options import Options, option
 from constructions.models.request import Request, Run
 from constructions.models.search import Search
 from constructions.wiring.wired import Spelled, UnknownToken, Wired
+from precision.format import Discipline
 
 EXAMPLE_N = 12  # vertices of a worked example that does not have all
 MOST_WALKED, MOST_SEARCHED = 60_000, 4_000  # tokens of a worked example that has all; with searches in it
 Answer = tuple[Sequence[str], str | None]
 """The chain of thought, and the verdict: YES or NO in either layout, None if there is none."""
+
+
+@dataclass(frozen=True)
+class IsTreeOptions(Options):
+    """lean: the wiring of fewer bits. layout: of a graph's tokens."""
+
+    lean: bool = option(False, models=("transformer",), is_variant=True, is_written=False)
+    layout: Layout = option(
+        "paper",
+        "layout of a graph's tokens",
+        keyword="tokens",
+        choices=tuple(LAYOUTS),
+        models=("transformer",),
+        phrase="layout {}",
+    )
 
 
 @dataclass(frozen=True)
@@ -62,6 +81,10 @@ class IsTreeModel(Model[Graph, Answer]):
     def of(self, variant: str) -> IsTreeModel:
         super().of(variant)
         return self
+
+    def with_options(self, options: IsTreeOptions, discipline: Discipline = Discipline.FUSED) -> IsTreeModel:
+        model = replace(self, layout=LAYOUTS[options.layout])
+        return model.of("lean") if options.lean else model
 
     def require(self, n: int) -> None:
         if n < 1:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from constructions.models.building import chosen_of, format_of, wired_of
 from constructions.models.construction import Construction, Derived
@@ -83,6 +83,10 @@ class Model(ABC, Generic[Input, Answer]):
             raise ValueError(
                 f"{about.name}, {about.model}, has no variant {variant}; it has {', '.join(about.variants)}"
             )
+        return self
+
+    def with_options(self, options: Any, discipline: Discipline = Discipline.FUSED) -> Model[Input, Answer]:
+        """Returns this model as a task's options want it, for numbers that are rounded so. Raises ValueError."""
         return self
 
     # Weights

@@ -5,25 +5,69 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from constructions.engines import DEVICES, ENGINES, Decoded, EngineMissing, current_name, find_engine
 from constructions.exports.kinds import FLOATS, KINDS, NOT_CARRIED
 from constructions.models.construction import Construction, Example
+from constructions.models.door import AnyModel, Door
 from constructions.models.model import Model
+from constructions.models.options import Option, Options
 from constructions.show import cli
 from constructions.show.cli import CommandError, Parser
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
 
 
-def add_model(parser: Parser, models: Sequence[str], variants: Sequence[str], default: str, *, fits: str = "n") -> None:
-    """Adds the options of the weights: model, precision, findings as printed. fits: what the least precision depends on."""
-    add = parser.add_argument
-    add("--model", choices=models, default=default, help=f"see below (default: {default})")
-    add("--variant", choices=variants, default="repaired", help="default: repaired")
+def add_model(parser: Parser, door: Door[Any], *, fits: str = "n") -> None:
+    """Adds the options of the weights: model, its own options, precision, findings as printed. fits: what the least precision
+    depends on.
+    """
+    add, default, variants = parser.add_argument, door.models[0], door.variants
+    add("--model", choices=door.models, default=default, help=f"see below (default: {default})")
+    add_options(parser, door.options)
+    add("--variant", choices=variants, default=variants[0], help=f"default: {variants[0]}")
     add("--printed", metavar="FINDING[,…]", help="put these findings back to print in the repaired variant; see below")
     add_arithmetic(parser, fits=fits)
+
+
+def add_options(parser: argparse._ActionsContainer, options: Options, model: str | None = None) -> None:
+    """Adds the options of a model, or of all models of a task. An option that is not given is None."""
+    for one in options.items(model).values():
+        about: dict[str, Any] = {"help": one.help}
+        if isinstance(one.usual, bool):
+            about |= {"action": "store_true", "default": None}
+        elif one.most is not None:
+            about |= {"type": cli.whole_number(1, one.most), "metavar": one.metavar}
+        elif one.choices:
+            about |= {"choices": tuple(one.choices), "help": f"{one.help} (default: {one.usual})"}
+        else:
+            about |= {"metavar": one.metavar}
+        if one.has_flag and not one.is_variant:
+            parser.add_argument(flag_of(one), **about)
+
+
+def flag_of(one: Option) -> str:
+    """Returns what commands call an option."""
+    return f"--{one.keyword.replace('_', '-')}"
+
+
+def flags(options: Options, model: str | None = None) -> list[str]:
+    """Returns the options that `add_options` adds."""
+    return [flag_of(one) for one in options.items(model).values() if one.has_flag and not one.is_variant]
+
+
+def given(args: argparse.Namespace, options: Options, model: str | None = None) -> dict[str, Option]:
+    """Returns the options that a command was given, by their keywords, of those that `add_options` added."""
+    return {one.keyword: one for one in options.items(model).values() if getattr(args, one.keyword, None) is not None}
+
+
+def open_model(args: argparse.Namespace, door: Door[AnyModel]) -> AnyModel:
+    """Returns the model that the options of `add_model` name. Raises CommandError for options that do not go together."""
+    values = {key: getattr(args, key) for key in given(args, door.options)}
+    with cli.usage_errors():
+        model, _ = door.open(args.model, Discipline(args.discipline), values)
+        return cast("AnyModel", model.of(args.variant))
 
 
 def add_arithmetic(parser: Parser, *, fits: str = "n") -> None:

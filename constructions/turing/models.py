@@ -10,5 +10,3 @@ from constructions.turing.hybrid import Hybrid
 from constructions.turing.rag import Rag
 
 MODELS: Mapping[str, TuringModel] = {"cot": Cot(), "rag": Rag(), "hybrid": Hybrid()}
-VARIANTS = ("repaired", "printed")
-"""Those of all models; a model that lacks one says so."""

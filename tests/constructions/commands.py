@@ -18,7 +18,7 @@ def main_of(name: str) -> Callable[[Sequence[str]], int]:
     """Returns what `python -m NAME` calls with its arguments."""
     module = importlib.import_module(name)
     if hasattr(module, "RETRIEVERS"):
-        return partial(retrieval_main, module.RETRIEVERS)
+        return partial(retrieval_main, module.DOOR)
     main: Callable[[Sequence[str]], int]
     main = importlib.import_module(f"{name}.__main__").main if hasattr(module, "__path__") else module.main
     return main

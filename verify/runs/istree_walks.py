@@ -16,7 +16,7 @@ from constructions.wiring.wired import Wired
 from precision.format import Discipline
 from verify.framework.batches import Batches, first_other_tokens
 from verify.framework.check import Check
-from verify.framework.claim import Counterexample, Variant
+from verify.framework.claim import Counterexample
 from verify.framework.predicates import Predicate
 from verify.inputs.hard_graphs import FAMILIES as HARD_FAMILIES
 from verify.inputs.hard_graphs import HardGraph
@@ -40,7 +40,7 @@ Large = LargeGraph | HardGraph  # by its name: of what is judged at scale
 def build_model(
     name: str,
     layout: Layout,
-    variant: Variant,
+    variant: str,
     n: int,
     printed: tuple[str, ...] = (),
     discipline: Discipline = Discipline.FUSED,

@@ -134,8 +134,8 @@ def subject_of(args: Namespace, dossier: Dossier) -> Subject:
             raise cli.CommandError(f"--printed names no finding; known: {', '.join(ids) or 'none'}")
     if unknown := set(printed) - set(ids):
         raise cli.CommandError(f"unknown finding {min(unknown)!r}; known: {', '.join(ids) or 'none'}")
-    if args.variant not in (has := ("repaired", "printed", *dossier.variants)):
-        has = ", ".join(dict.fromkeys(has))
+    if args.variant not in (known := ("repaired", "printed", *dossier.variants)):
+        has = ", ".join(dict.fromkeys(known))
         raise cli.CommandError(f"{args.what} as {dossier.model} has no variant {args.variant}; it has {has}")
     if printed and args.variant in dossier.items():
         raise cli.CommandError(f"the variant {args.variant} has nothing as printed")

@@ -73,7 +73,6 @@ def _number_or_file(text: str) -> int | Path:
 
 
 SIMULATOR = Simulator(simulation_models()[DEFAULT_RNN].load(None, 1))
-CONSTRUCTIONS = (SIMULATOR,)
 DOOR = Door("simulate", {SIMULATOR.construction.model: SIMULATOR}, SimulatorOptions(), most=MOST_WORDS)
 
 

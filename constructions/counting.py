@@ -225,8 +225,7 @@ HYBRID = TRANSFORMER.as_hybrid(
     },
     glossary={**TRANSFORMER.glossary, "asked": "0 before ?, 1 from it on"},
 )
-RETRIEVERS = (TRANSFORMER, RAG, HYBRID)
-CONSTRUCTIONS, DOOR = RETRIEVERS, door_of(RETRIEVERS)
+DOOR = door_of(TRANSFORMER, RAG, HYBRID)
 
 
 if __name__ == "__main__":

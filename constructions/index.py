@@ -123,8 +123,7 @@ def _script(query_length: int, printed: frozenset[str]) -> Script:
 
 RAG = rag(TASK, _script, (CHARACTERS, SPACED_COUNT), query_length=1)
 HYBRID = TRANSFORMER.as_hybrid()
-RETRIEVERS = (TRANSFORMER, RAG, HYBRID)
-CONSTRUCTIONS, DOOR = RETRIEVERS, door_of(RETRIEVERS)
+DOOR = door_of(TRANSFORMER, RAG, HYBRID)
 
 
 if __name__ == "__main__":

@@ -173,10 +173,10 @@ def _show(document: dict[str, Any], as_json: bool) -> int:
     if document["what"]:
         print(f"  {document['where']}: {document['what']}{no_rule(document)}")
     if done := [item for item in document.get("intervals", ()) if item["verdict"] == CERTIFIED]:
-        of = "cells" if document["n"] is None else "n"
+        of = next(iter(done[0]))  # what sizes count
         low, high = done[0][of][0], done[-1][of][1]
         count = f"{len(done)} intervals; in each" if done[1:] else "one interval; in it"
-        how = "one by one" if of == "cells" else f"in {count}, the weights are numbers or polynomials of n"
+        how = "one by one" if document["n"] is None else f"in {count}, the weights are numbers or polynomials of n"
         print(f"  {of} = {low if low == high else f'{low} … {high}'}, {how}")
         if runs := [item for item in done if "inputs_run" in item]:
             print(f"  n = {runs[0]['n'][0]} … {runs[-1]['n'][0]}: by runs of every input")

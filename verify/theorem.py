@@ -135,8 +135,8 @@ def _of_same_weights(rounded: Mapping[str, Any], program: Mapping[str, Any]) -> 
 
 
 def _ends(interval: Mapping[str, Any]) -> list[int]:
-    """Returns its first and last number, n or of cells."""
-    return [*map(int, interval["n"] if "n" in interval else interval["cells"])]
+    """Returns its first and last number, which stand before all else."""
+    return [*map(int, next(iter(interval.values())))]
 
 
 def _try_all(trial: Trial) -> Link:

@@ -6,8 +6,8 @@ from typing import Any
 
 
 def __getattr__(name: str) -> Any:
-    """`CONSTRUCTIONS` and `DOOR`, made when somebody asks for them: who wants a graph need not wait for weights."""
-    if name not in ("CONSTRUCTIONS", "DOOR"):
+    """`DOOR`, made when somebody asks for them: who wants a graph need not wait for weights."""
+    if name != "DOOR":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from constructions.istree import models
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from constructions.istree.base import Answer, IsTreeModel
 from constructions.istree.graph_files import FORMATS, hint, may_be_header, read_graph
 from constructions.istree.graphs import Graph, GraphError, parse_edge_list, parse_edges
-from constructions.istree.models import CONSTRUCTIONS, DOOR
+from constructions.istree.models import DOOR
 from constructions.models.door import LARGEST_N
 from constructions.models.request import Run
 from constructions.show import cli, options
@@ -95,7 +95,7 @@ def _parser(prog: str) -> Parser:
 
 
 def _epilog() -> str:
-    models = [model.construction for model in CONSTRUCTIONS]
+    models = [model.construction for model in DOOR.wirings.values()]
     return EPILOG.format(models=options.list_models(models), findings=options.list_findings(models))
 
 

@@ -61,8 +61,6 @@ class IsTreeModel(Model[Graph, Answer]):
 
     tour: ClassVar[bool] = False
     """Whether its chain of thought is the tour itself."""
-    searches: ClassVar[bool] = False
-    """Whether it writes searches and reads their results."""
     prompt_registers: ClassVar[tuple[str, ...]] = ()
     """Those that a trace shows of the prompt."""
 

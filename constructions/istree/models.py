@@ -16,4 +16,4 @@ MODELS: Mapping[tuple[str, str], IsTreeModel] = {
     **{("transformer", layout.name): Transformer(layout) for layout in LAYOUTS.values()},
     **{(name, PAPER.name): model for name, model in WIRINGS.items()},
 }
-CONSTRUCTIONS, DOOR = tuple(WIRINGS.values()), Door("istree", WIRINGS, IsTreeOptions())
+DOOR = Door("istree", WIRINGS, IsTreeOptions())

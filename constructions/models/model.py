@@ -50,10 +50,13 @@ class Domain:
 class Model(ABC, Generic[Input, Answer]):
     """A value with all that the wiring fixes besides n, such as a token layout, the length of queries, or a machine.
 
-    The registry finds those that a module of this package has in `CONSTRUCTIONS`. The weights are written once: all
+    The registry finds those of the `DOOR` of each module of this package. The weights are written once: all
     that `build` asks for them takes an integer n, or a symbol that stands for many, but for `require`.
     printed: ids of the findings that are put back to print.
     """
+
+    searches: ClassVar[bool] = False
+    """Whether it writes searches and reads their results."""
 
     # What people are told
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any
 
 from constructions.engines import no_response
 from constructions.models.construction import Construction, Derived, lead_of, numbers_of
@@ -93,9 +93,6 @@ class Retriever(Model[Question, str]):
     source: str = "Theorem 4.6"
     model: str = "transformer"
     embedding: Callable[[Plan, Task], Embedding] = number_embedding
-
-    searches: ClassVar[bool] = False
-    """True if it writes searches and reads their results."""
 
     def as_hybrid(self, **fields: Any) -> Retriever:
         """Returns the hybrid RNN of the same task, with these fields."""
@@ -275,7 +272,7 @@ class RetrievalOptions(Options):
     query_length: int | None = option(None, "tokens of a query", most=LONGEST_QUERY, has_flag=False)
 
 
-def door_of(retrievers: Sequence[Retriever]) -> Door[Retriever]:
+def door_of(*retrievers: Retriever) -> Door[Retriever]:
     """Returns the door of one task, solved by each of these models."""
     return Door(retrievers[0].task.name, {one.model: one for one in retrievers}, RetrievalOptions())
 

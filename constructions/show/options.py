@@ -244,8 +244,10 @@ def dump_weights(
     cli.report_written(written, as_json=args.json and not run)
 
 
-def report_export(args: argparse.Namespace, model: Construction, written: Sequence[Path], *, run: bool = False) -> None:
+def report_export(
+    args: argparse.Namespace, model: Model[Any, Any], written: Sequence[Path], *, run: bool = False
+) -> None:
     """Says what was exported, and what of the model is not in it. run: whether a run follows on stdout."""
-    if model.model == "rag":
+    if model.searches:
         cli.say(f"not in the export: {NOT_CARRIED}")
     cli.report_written(written, as_json=args.json and not run and args.dump_weights is None)

@@ -13,7 +13,7 @@ from constructions.show.cli import CommandError, Parser
 from constructions.show.command import Command, Job
 from constructions.show.run import run_document
 from constructions.turing.base import TuringModel
-from constructions.turing.door import CONSTRUCTIONS, DEFAULT_STEPS, DOOR, machine_of
+from constructions.turing.door import DEFAULT_STEPS, DOOR, machine_of
 from constructions.turing.library import LIBRARY
 from constructions.turing.show import outcome, print_steps
 from constructions.turing.simulator import MOST_HISTORY, Configuration
@@ -75,7 +75,7 @@ def _parser(prog: str) -> Parser:
 
 
 def _epilog(prog: str) -> str:
-    models = [model.construction for model in CONSTRUCTIONS]
+    models = [model.construction for model in DOOR.wirings.values()]
     return EPILOG.format(
         prog=prog,
         machines="\n".join(f"    {named.name:<11} {named.does}; wants {named.wants}" for named in LIBRARY),

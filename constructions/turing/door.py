@@ -113,7 +113,6 @@ def _is_file(text: str) -> bool:
         return False
 
 
-CONSTRUCTIONS = tuple(MODELS.values())
 DOOR = Door(
     "turing",
     {name: MODELS[name] for name in ("hybrid", "rag", "cot")},

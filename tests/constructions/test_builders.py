@@ -20,7 +20,7 @@ from precision.format import Discipline
 SOLVERS: dict[str, Model[Any, Any]] = {
     **{f"istree, {' '.join(name)}": model for name, model in TREES.items()},
     **{f"istree, lean, {layout}": Lean(LAYOUTS[layout]) for layout in LAYOUTS},
-    **{f"{r.task.name}, {r.model}": r for task in (index, recall, ngram, counting) for r in task.RETRIEVERS},
+    **{f"{r.task.name}, {r.model}": r for task in (index, recall, ngram, counting) for r in task.DOOR.wirings.values()},
     **{f"turing, {name}": model for name, model in MACHINES.items()},
 }
 every = pytest.mark.parametrize("solver", SOLVERS.values(), ids=SOLVERS)

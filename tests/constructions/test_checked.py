@@ -102,7 +102,7 @@ def test_istree_has_what_it_needs(model, discipline: Discipline) -> None:  # typ
 
 @pytest.mark.parametrize("task", [index, recall, ngram, counting])
 def test_the_retrieval_tasks_have_what_they_need(task) -> None:  # type: ignore[no-untyped-def]
-    for retriever in task.RETRIEVERS:
+    for retriever in task.DOOR.wirings.values():
         built = retriever.build(12)
         for question in retriever.task.samples:
             if len(question.query) == retriever.query_length:
@@ -121,7 +121,7 @@ def test_machines_have_what_they_need(model) -> None:  # type: ignore[no-untyped
 
 def test_every_head_of_the_real_models_says_what_it_needs() -> None:
     built: Sequence[Wired] = [model.build(4) for model in MODELS.values()]
-    built = [*built, *(r.build(4) for task in (index, recall, ngram, counting) for r in task.RETRIEVERS)]
+    built = [*built, *(r.build(4) for task in (index, recall, ngram, counting) for r in task.DOOR.wirings.values())]
     heads = [head for wired_model in built for block in wired_model.blocks for head in block.heads]
     assert len(heads) > 20
     assert all(head.needs for head in heads)

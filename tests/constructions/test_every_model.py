@@ -24,7 +24,7 @@ from tests.engines.agreement import agree
 from tests.engines.cases import Case
 
 LEAN = [Lean(layout) for layout in LAYOUTS.values()]
-RETRIEVERS = [retriever for task in (index, recall, ngram, counting) for retriever in task.RETRIEVERS]
+RETRIEVERS = [retriever for task in (index, recall, ngram, counting) for retriever in task.DOOR.wirings.values()]
 CASES: list[tuple[Model[Any, Any], int, Any]] = [
     *((model, 4, Graph(4, ((1, 2), (2, 3), (2, 4)))) for model in [*TREES.values(), *LEAN]),
     *((model, 4, Graph(4, ((1, 2), (2, 3), (3, 1)))) for model in [*TREES.values(), *LEAN]),

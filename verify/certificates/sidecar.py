@@ -23,7 +23,7 @@ from verify.algebra.domains import Refuted, Undecided
 from verify.certificates.building import families_of
 from verify.certificates.document import OF_EVERY
 from verify.certificates.hard_inputs import first_wrong
-from verify.dossiers.dossier import LARGEST_N, HardInput, Json, Subject
+from verify.dossiers.dossier import LARGEST_N, TRANSFORMER, HardInput, Json, Subject
 from verify.dossiers.registry import find_dossier
 
 EXAMPLES = "examples"
@@ -36,7 +36,7 @@ def subject_of(path: Path, sidecar: Mapping[str, Any], rows: int) -> tuple[Subje
 
     Raises ValueError for what is no sidecar, Undecided for a construction that is not covered.
     """
-    name, built_as, n, p = sidecar["construction"], sidecar.get("model", "transformer"), sidecar["n"], sidecar["p"]
+    name, built_as, n, p = sidecar["construction"], sidecar.get("model", TRANSFORMER), sidecar["n"], sidecar["p"]
     if sidecar["schema"] != SCHEMA:
         raise ValueError(f"{path}: schema {sidecar['schema']!r} is not {SCHEMA}, the one that is read here")
     if Rounding(sidecar["rounding"]) is not Rounding.NEAREST_EVEN:

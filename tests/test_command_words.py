@@ -224,13 +224,7 @@ verify.explain:
 2 index --model cot | index has no model 'cot'; it has transformer, rag, hybrid
 2 model.npz | model.npz: of files, an exported model in .safetensors is read here
 2 index --printed x | unknown finding 'x'
-2 index --variant lean | has no variant lean; it has repaired, printed
-2 istree --model hybrid --variant lean | has no variant lean; it has repaired, printed
-2 istree --model rag --tokens eos | unrecognized arguments: --tokens eos
-2 index --tokens eos | unrecognized arguments: --tokens eos
-2 index --machine bb2 | unrecognized arguments: --machine bb2
 2 istree --tape '' | unrecognized arguments: --tape ; besides the options of every model, istree as transformer has --tokens
-2 turing --model rag --cells 3 | unrecognized arguments: --cells 3
 2 turing --model cot --all-n | many n are not for cot
 2 turing --model cot --n 2-3 | many n are not for cot
 2 turing --model cot --cells 501 | 1 … 500 cells

@@ -8,11 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from constructions.show import cli
+from constructions.show import cli, options
 from precision.format import Discipline
 from verify.algebra.domains import Refuted
 from verify.certificates.above import name_of, shown_again
-from verify.certificates.arguments import add_arithmetic, add_model, named, sized
+from verify.certificates.arguments import add_model, named, sized
 from verify.certificates.basis import CLAIM
 from verify.certificates.document import (
     CERTIFIED,
@@ -73,7 +73,7 @@ def main(argv: Sequence[str]) -> int:
     add = parser.add_argument
     add_model(parser, argv)
     add("--length", type=cli.whole_number(1, LARGEST_N), metavar="L", help="most tokens of a sequence (default: N)")
-    add_arithmetic(parser)
+    options.add_arithmetic(parser)
     add_question(parser, "1")
     add(
         "--mutants",

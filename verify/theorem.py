@@ -16,10 +16,10 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from constructions.show import cli
+from constructions.show import cli, options
 from precision.format import Discipline
 from verify.certificates.above import name_of, rounding, shown_again, survey
-from verify.certificates.arguments import add_arithmetic, add_model, named, sized
+from verify.certificates.arguments import add_model, named, sized
 from verify.certificates.document import ANOTHER, CERTIFIED, REFUSED, UNKNOWN, about, changed, no_rule, subject_of
 from verify.certificates.questions import CODES, add_question, asked, sized_by, stored
 from verify.certificates.ranges import certificates
@@ -215,7 +215,7 @@ def main(argv: Sequence[str]) -> int:
     """Runs the command; returns the exit status."""
     parser = cli.Parser(PROG, DESCRIPTION, EXAMPLES)
     add_model(parser, argv, files=False)
-    add_arithmetic(parser)
+    options.add_arithmetic(parser)
     add_question(parser, str(LEAST))
     args = parser.parse_args(argv)
     with cli.usage_errors(f"{args.replay}: " if args.replay else ""):

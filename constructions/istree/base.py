@@ -42,7 +42,7 @@ Answer = tuple[Sequence[str], str | None]
 class IsTreeOptions(Options):
     """lean: the wiring of fewer bits. layout: of a graph's tokens."""
 
-    lean: bool = option(False, models=("transformer",), is_variant=True, is_written=False)
+    lean: bool = option(False, models=("transformer",), is_variant=True)
     layout: Layout = option(
         "paper",
         "layout of a graph's tokens",

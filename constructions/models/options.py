@@ -19,10 +19,9 @@ class Option:
     """What is known of a field besides its usual value.
 
     help: for --help. keyword: what callers call it, by default the field's name. choices: the texts that it may be. most: the
-    largest number that fits into memory; None for a text. models: those that have it, all if it is empty.
-    metavar: what
-    --help calls a value. is_variant: --variant sets it. is_required: who builds the model must say it. has_flag:
-    whether commands have it. is_written: whether documents have it. phrase: how the model's name mentions a value, "" for not.
+    largest number that fits into memory; None for a text. models: those that have it, all if it is empty. metavar: what --help
+    calls a value. is_variant: --variant sets it. is_required: who builds the model must say it. has_flag: whether commands have
+    it. phrase: how the model's name mentions a value, "" for not.
     """
 
     help: str = ""
@@ -34,7 +33,6 @@ class Option:
     is_variant: bool = False
     is_required: bool = False
     has_flag: bool = True
-    is_written: bool = True
     phrase: str = ""
     name: str = ""
     usual: Any = None
@@ -75,8 +73,8 @@ class Options:
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        """Returns its own fields in JSON documents."""
-        return {name: getattr(self, name) for name, one in self.items().items() if one.is_written}
+        """Returns its own fields in JSON documents; a truth value has another place there."""
+        return {name: getattr(self, name) for name, one in self.items().items() if not isinstance(one.usual, bool)}
 
     def variant_of(self) -> str:
         """Returns the name of the variant that they choose, "" for the usual wiring."""

@@ -10,10 +10,13 @@ from typing import Any, Self
 
 from constructions.models.door import Door
 from constructions.models.options import Options, option
+from constructions.turing.base import TuringModel
+from constructions.turing.cot import Cot
+from constructions.turing.hybrid import Hybrid
 from constructions.turing.library import LIBRARY, find
 from constructions.turing.machine import LONGEST_QUOTE, Machine, parse_standard
-from constructions.turing.models import MODELS
 from constructions.turing.pasted import Pasted, looks_like_a_machine, read_machine
+from constructions.turing.rag import Rag
 from constructions.turing.simulator import MOST_HISTORY
 
 DEFAULT_STEPS = 1000
@@ -113,9 +116,10 @@ def _is_file(text: str) -> bool:
         return False
 
 
+MODELS: Mapping[str, TuringModel] = {"hybrid": Hybrid(), "rag": Rag(), "cot": Cot()}
 DOOR = Door(
     "turing",
-    {name: MODELS[name] for name in ("hybrid", "rag", "cot")},
+    MODELS,
     TuringOptions(),
     most=MOST_HISTORY,
     usual_size=DEFAULT_STEPS,

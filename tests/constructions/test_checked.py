@@ -8,15 +8,16 @@ from dataclasses import replace
 import pytest
 
 from constructions import counting, index, ngram, recall
-from constructions.istree.graphs import Graph
+from constructions.istree.graphs import EOS, Graph
 from constructions.istree.models import MODELS
+from constructions.istree.transformer import Transformer
 from constructions.models.checked import check_run
 from constructions.parts.gadgets.indicator import indicator
 from constructions.parts.gadgets.product import square
 from constructions.parts.heads.copy import copy
 from constructions.parts.heads.match import Pair, match, match_precision
+from constructions.turing.door import MODELS as MACHINES
 from constructions.turing.library import find
-from constructions.turing.models import MODELS as MACHINES
 from constructions.wiring.affine import Number, reg
 from constructions.wiring.part import Setting
 from constructions.wiring.wire import BlockPlan, Embedding, Gadget, constant, linear, wire
@@ -91,8 +92,11 @@ GRAPHS = (
 )
 
 
+TREES = {**MODELS, "transformer-eos": Transformer(EOS)}
+
+
 @pytest.mark.parametrize("discipline", Discipline)
-@pytest.mark.parametrize("model", MODELS.values(), ids=map("-".join, MODELS))
+@pytest.mark.parametrize("model", TREES.values(), ids=TREES)
 def test_istree_has_what_it_needs(model, discipline: Discipline) -> None:  # type: ignore[no-untyped-def]
     for graph in GRAPHS:
         built = model.build(graph.n, discipline=discipline)
@@ -120,7 +124,7 @@ def test_machines_have_what_they_need(model) -> None:  # type: ignore[no-untyped
 
 
 def test_every_head_of_the_real_models_says_what_it_needs() -> None:
-    built: Sequence[Wired] = [model.build(4) for model in MODELS.values()]
+    built: Sequence[Wired] = [model.build(4) for model in TREES.values()]
     built = [*built, *(r.build(4) for task in (index, recall, ngram, counting) for r in task.DOOR.wirings.values())]
     heads = [head for wired_model in built for block in wired_model.blocks for head in block.heads]
     assert len(heads) > 20

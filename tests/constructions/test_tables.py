@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import pytest
 
+from constructions.istree.graphs import EOS
 from constructions.istree.models import MODELS as TREES
+from constructions.istree.transformer import Transformer
 from constructions.show.markdown import table
-from constructions.turing.models import MODELS as MACHINES
+from constructions.turing.door import MODELS as MACHINES
 
 
 def test_models_have_the_names_that_they_are_kept_by() -> None:
-    assert [(model.construction.model, model.layout.name) for model in TREES.values()] == [*TREES]
+    assert [model.construction.model for model in TREES.values()] == [*TREES]
     assert [model.construction.model for model in MACHINES.values()] == [*MACHINES]
 
 
 def test_the_variant_lean_describes_itself() -> None:
-    for (name, layout), model in TREES.items():
+    for name, model in [*TREES.items(), ("transformer", Transformer(EOS))]:
         if name != "transformer":
             with pytest.raises(ValueError, match=f"^istree, {name}, has no variant lean; it has repaired, printed$"):
                 model.of("lean")
             continue
-        assert (model.of("lean").layout.name, model.of("lean").names) == (layout, model.names)
+        assert (model.of("lean").layout, model.of("lean").names) == (model.layout, model.names)
         assert model.of("lean").construction.variants == ("lean",)
         assert model.of("repaired") is model.of("printed") is model
 

@@ -14,9 +14,9 @@ from constructions.engines import Asked, find_engine
 from constructions.engines.known import first_mismatch
 from constructions.turing import hybrid, tape_models
 from constructions.turing.__main__ import main
+from constructions.turing.door import MODELS
 from constructions.turing.library import find
 from constructions.turing.machine import MachineError, parse_standard
-from constructions.turing.models import MODELS
 from constructions.turing.simulator import MOST_HISTORY
 from constructions.wiring.wired import BLOCK, Spelled
 from precision.format import Discipline

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentTypeError, Namespace
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +12,6 @@ from typing import Any
 
 from constructions.models.door import NoConstruction, find_door
 from constructions.show import cli, options
-from precision.format import Discipline
 from verify.certificates.document import SCHEMA, UNKNOWN
 from verify.dossiers.dossier import ENDLESS, LARGEST_N, TRANSFORMER, Dossier, Subject, name_of_model
 from verify.dossiers.registry import find_dossier, find_dossiers, find_program, is_named
@@ -58,14 +57,6 @@ def _dossier_in(argv: Sequence[str]) -> Dossier | None:
         with contextlib.suppress(cli.CommandError, ValueError):
             return find_dossier(word, model_of(Namespace(model=given), word))
     return None
-
-
-def add_arithmetic(parser: ArgumentParser) -> None:
-    """Adds the options of the numbers that a model computes with."""
-    least = "bits of R_p, odd (default: the least p of the construction)"
-    parser.add_argument("--precision", type=cli.precision, metavar="P", help=least)
-    disciplines = [discipline.value for discipline in Discipline]
-    parser.add_argument("--discipline", choices=disciplines, default="fused", help="default: fused")
 
 
 def model_of(args: Namespace, name: str | None, *, files: bool = False) -> str:

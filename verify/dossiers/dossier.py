@@ -162,7 +162,7 @@ class Dossier(Options):
             value = document["variant"] == name if one.is_variant else document.get(name, one.usual)
             if name not in own and value != one.usual:
                 raise ValueError(f"{self.construction} as {self.model} has no {name} {str(value)[:40]!r}")
-            if one.is_written or one.is_variant:
+            if one.is_variant or not isinstance(one.usual, bool):
                 values[name] = one.checked(value)
         changed = replace(self, **values)
         if changed.variant_of() and document["printed"]:

@@ -34,12 +34,12 @@ each = pytest.mark.parametrize("model", GRAPHS)
 def built(model: str) -> tuple[Model, TokenAutomaton, Wired, Report]:
     subject = find_subject("istree", N, model=model)
     own, automaton = build(subject)
-    return own, automaton, MODELS[model, "paper"].of("repaired").build(N), check(own, automaton)
+    return own, automaton, MODELS[model].of("repaired").build(N), check(own, automaton)
 
 
 def tokens_of(model: str, wired: Wired, graph: Graph) -> tuple[list[int], int]:
     """What the model reads, and how long the prompt is."""
-    request = MODELS[model, "paper"].of("repaired").request(wired, graph)
+    request = MODELS[model].of("repaired").request(wired, graph)
     return [*request.prompt, *map(int, request.guess)][:-1], len(request.prompt)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from constructions.istree.base import IsTreeModel, IsTreeOptions
 from constructions.istree.graphs import LAYOUTS, Graph, TokenLayout, is_tree
-from constructions.istree.models import WIRINGS
+from constructions.istree.models import MODELS
 from constructions.language.terms import Answer, Term
 from precision.format import Discipline
 from verify.algebra.interval import ends
@@ -47,7 +47,7 @@ class IsTree(IsTreeOptions, SolvedDossier):
 
     @property
     def solver(self) -> IsTreeModel:
-        return WIRINGS[self.model].with_options(self)
+        return MODELS[self.model].with_options(self)
 
     def texts(self, subject: Subject) -> TokenAutomaton:
         return self.texts_between(subject, *ends(subject.n))

@@ -12,9 +12,8 @@ from constructions.models.options import Option, option
 from constructions.turing import configurations as space
 from constructions.turing import rag
 from constructions.turing.base import TuringModel
-from constructions.turing.door import TuringOptions
+from constructions.turing.door import MODELS, TuringOptions
 from constructions.turing.library import LIBRARY
-from constructions.turing.models import MODELS
 from constructions.wiring.numbered import Family
 from constructions.wiring.wired import Wired
 from precision.format import Discipline, Format
@@ -149,7 +148,7 @@ class OfThoughts(Turing):
     """A Linear RNN that writes configurations on a tape that turns around. every_space: of any number of cells."""
 
     model: str = "cot"
-    all_cells: bool = option(False, "every number of cells, each for any run that ends", is_written=False)
+    all_cells: bool = option(False, "every number of cells, each for any run that ends")
 
     one_n = "its weights are those of --cells, for any number of steps"
     sentence = "after any configurations of a run's form, each word is that of the machine's next one"

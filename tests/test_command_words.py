@@ -103,7 +103,7 @@ circuits:
 2+ add --p 9 --against nowhere.aig | nowhere.aig: No such file
 
 constructions.turing:
-2 --machine bb2 --model cot --steps 10 --export torch a.pt2 | computes with numbers of p = 91 bits, float64 holds 53
+2 --machine bb2 --model cot --steps 10 --export torch a.pt2 | keeps its tape in numbers of p = 91 bits, float64 holds 53
 2 --machine bb2 --export torch a.pt2 | --export needs --steps, the most steps of the runs that the model is to be for
 2 --machine bb2 --model cot --steps 1 --export torch a.pt2 | no size of turing (cot) is known to write the right tokens
 2 --machine bb2 --model rag --steps 101 --export torch a.pt2 | at steps = 101 was not tried in float64; steps = 100 is the

@@ -35,9 +35,12 @@ class Tried:
     least_precision: int = 0
 
 
+_ROWS = json.loads(Path(__file__).with_name("tried.json").read_text(encoding="utf-8"))
+KEEPS = {(row["construction"], row["model"]): row["keeps"] for row in _ROWS if "keeps" in row}  # in wide numbers
 TRIED: Mapping[tuple[str, str, str], Mapping[str, Tried]] = {
     (row["construction"], row["model"], row["variant"]): {name: Tried(**one) for name, one in row["formats"].items()}
-    for row in json.loads(Path(__file__).with_name("tried.json").read_text(encoding="utf-8"))
+    for row in _ROWS
+    if "formats" in row
 }
 """Of Counting at the least p for n = 24 … 27, losers keep a weight, which R_p rounds to 0: 24 of 24 tokens are not more than 23. Of
 RNNs, PARITY over 8 words, a shift register over 4, a sum over 3: their least p is 61 bits, that of longer prompts is more.
@@ -58,7 +61,7 @@ def longest_sequence(wired: Wired, model: str, float_name: str, size: str = "n")
         variant: entry for (name, of, variant), entry in TRIED.items() if (name, of) == (wired.construction, model)
     }
     if not any(float_name in entry for entry in tried.values()):
-        raise ExportError(_unknown(what, bits, float_name, wired.variant))
+        raise ExportError(_unknown(what, bits, float_name, wired.variant, KEEPS.get((wired.construction, model), "")))
     trial = tried.get(wired.variant, {}).get(float_name)
     if trial is None:
         raise ExportError(f"{what}, the variant {wired.variant}: not tried in {float_name}, so it is not exported")
@@ -80,14 +83,12 @@ def longest_sequence(wired: Wired, model: str, float_name: str, size: str = "n")
     return trial.length if wired.model.longest is None else min(wired.model.longest, trial.length)
 
 
-def _unknown(what: str, bits: int, float_name: str, variant: str) -> str:
+def _unknown(what: str, bits: int, float_name: str, variant: str, keeps: str) -> str:
     if variant == "program":
         return f"{what}, a program, is tried in {float_name} when it is exported"
     significand = SIGNIFICAND[float_name]
-    if bits > significand:
-        return (
-            f"{what} computes with numbers of p = {bits} bits, {float_name} holds {significand}, so it is not exported"
-        )
+    if keeps and bits > significand:
+        return f"{what} keeps {keeps} in numbers of p = {bits} bits, {float_name} holds {significand}, so it is not exported"
     return f"no size of {what} is known to write the right tokens in {float_name}, so it is not exported"
 
 

@@ -193,6 +193,7 @@ BLOCKS: Mapping[int, str] = {
 class Rag(TapeModel):
     """The Linear RNN that searches. It has all cells that its steps can reach: no number of cells is given."""
 
+    searches = True
     construction = Construction(
         name="turing",
         source=SOURCE,

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from constructions.engines import no_response
 from constructions.istree.graphs import EOS
 from constructions.istree.models import MODELS as TREES
 from constructions.istree.transformer import Transformer
+from constructions.models.registry import find_constructions
 from constructions.show.markdown import table
 from constructions.turing.door import MODELS as MACHINES
 
@@ -25,6 +27,18 @@ def test_the_variant_lean_describes_itself() -> None:
         assert (model.of("lean").layout, model.of("lean").names) == (model.layout, model.names)
         assert model.of("lean").construction.variants == ("lean",)
         assert model.of("repaired") is model.of("printed") is model
+
+
+def test_a_model_that_searches_says_so() -> None:
+    seen = set()
+    for model in find_constructions():
+        wired = model.build(4)
+        asked = (
+            model.request(wired, model.read_input(None, 4)) if model.size == "steps" else next(model.examples(wired))
+        )
+        assert model.searches == (asked.respond is not no_response), model.names
+        seen.add(model.searches)
+    assert seen == {True, False}
 
 
 def test_what_stands_in_a_cell_is_no_markup() -> None:

@@ -181,7 +181,8 @@ def test_what_was_tried_is_in_every_sidecar() -> None:
     assert said(small)["float64"].startswith("without any R(…), the same next tokens on every input tried, of up to 29")
     large = said(constructions.load("turing", "cot", machine="bb2", steps=9))
     assert (
-        large["float64"] == "turing (cot) keeps its tape in numbers of p = 83 bits, float64 holds 53, so it is not exported"
+        large["float64"]
+        == "turing (cot) keeps its tape in numbers of p = 83 bits, float64 holds 53, so it is not exported"
     )
 
 

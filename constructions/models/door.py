@@ -67,7 +67,8 @@ class Door(Generic[AnyModel]):
         """Returns the model with these options, by their keywords, and its n or None. Raises ValueError for a model or an option
         that there is none of, and for a value that it cannot have.
         """
-        model_name, values = self.model(model), {key: value for key, value in options.items() if key != self.size}
+        model_name = self.model(model)
+        values = {key: value for key, value in options.items() if key != self.size and value is not None}
         size = options.get(self.size, self.usual_size)
         n = None if size is None else require_size(self.size, size, self.most)
         keywords = {one.keyword: one for one in self.options.items().values() if not one.is_variant}
@@ -76,9 +77,9 @@ class Door(Generic[AnyModel]):
             if key not in keywords:
                 has = ", ".join((self.size, *keywords))
                 raise ValueError(f"{self.name} has no option {key!r}; it has {has}, and all have {COMMON_OPTIONS}")
-            if keywords[key].name not in own and values[key] not in (None, keywords[key].usual):
+            if keywords[key].name not in own and values[key] != keywords[key].usual:
                 raise ValueError(f"{self.name} as {model_name} has no option {key!r}")
-        if lacking := [key for key, one in keywords.items() if one.is_required and values.get(key) is None]:
+        if lacking := [key for key, one in keywords.items() if one.is_required and key not in values]:
             raise ValueError(f"{self.name} needs a {lacking[0]}: {keywords[lacking[0]].help}")
         chosen = {keywords[key].name: keywords[key].checked(value) for key, value in values.items()}
         return cast("AnyModel", self.wirings[model_name].with_options(self.options.given(chosen), discipline)), n

@@ -76,7 +76,8 @@ class Options:
         """Returns its own fields in JSON documents; a truth value has another place there."""
         return {name: getattr(self, name) for name, one in self.items().items() if not isinstance(one.usual, bool)}
 
-    def variant_of(self) -> str:
+    @property
+    def own_variant(self) -> str:
         """Returns the name of the variant that they choose, "" for the usual wiring."""
         return next((name for name, one in self.items().items() if one.is_variant and getattr(self, name)), "")
 

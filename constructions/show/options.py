@@ -57,14 +57,14 @@ def flags(options: Options, model: str | None = None) -> list[str]:
     return [flag_of(one) for one in options.items(model).values() if one.has_flag and not one.is_variant]
 
 
-def given(args: argparse.Namespace, options: Options, model: str | None = None) -> dict[str, Option]:
+def options_in(args: argparse.Namespace, options: Options, model: str | None = None) -> dict[str, Option]:
     """Returns the options that a command was given, by their keywords, of those that `add_options` added."""
     return {one.keyword: one for one in options.items(model).values() if getattr(args, one.keyword, None) is not None}
 
 
 def open_model(args: argparse.Namespace, door: Door[AnyModel]) -> AnyModel:
     """Returns the model that the options of `add_model` name. Raises CommandError for options that do not go together."""
-    values = {key: getattr(args, key) for key in given(args, door.options)}
+    values = {key: getattr(args, key) for key in options_in(args, door.options)}
     with cli.usage_errors():
         model, _ = door.open(args.model, Discipline(args.discipline), values)
         return cast("AnyModel", model.of(args.variant))

@@ -141,7 +141,7 @@ def subject_of(args: Namespace, dossier: Dossier) -> Subject:
 
 def values_of(args: Namespace, dossier: Dossier, variant: str = "") -> dict[str, Any]:
     """Returns the values of a model's options that a command was given, by the names of fields, and those of a variant."""
-    values = {one.name: getattr(args, key) for key, one in options.given(args, dossier, dossier.model).items()}
+    values = {one.name: getattr(args, key) for key, one in options.options_in(args, dossier, dossier.model).items()}
     return values | ({variant: True} if variant in dossier.items(dossier.model) else {})
 
 

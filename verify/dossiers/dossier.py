@@ -153,20 +153,22 @@ class Dossier(Options):
 
     def variant(self, printed: Sequence[str]) -> str:
         """Returns the name of the variant with these findings as printed."""
-        return self.variant_of() or ("printed" if printed else "repaired")
+        return self.own_variant or ("printed" if printed else "repaired")
 
     def read(self, document: Mapping[str, Any]) -> Self:
         """Returns the dossier with the options that a document says. Raises ValueError for fields that make no sense."""
         values, own = dict[str, Any](), self.items(self.model)
         for name, one in self.items().items():
             value = document["variant"] == name if one.is_variant else document.get(name, one.usual)
+            if isinstance(one.usual, str) and not isinstance(value, str):
+                raise ValueError(f"{name} is a text, not {str(value)[:40]!r}")
             if name not in own and value != one.usual:
                 raise ValueError(f"{self.construction} as {self.model} has no {name} {str(value)[:40]!r}")
             if one.is_variant or not isinstance(one.usual, bool):
                 values[name] = one.checked(value)
         changed = replace(self, **values)
-        if changed.variant_of() and document["printed"]:
-            raise ValueError(f"the variant {changed.variant_of()} has nothing as printed")
+        if changed.own_variant and document["printed"]:
+            raise ValueError(f"the variant {changed.own_variant} has nothing as printed")
         return changed
 
     @property

@@ -113,11 +113,10 @@ def _certify(job: Job[Simulator, Sequence[int]]) -> str:
 
 
 def _parser(prog: str) -> Parser:
-    model = SIMULATOR.construction
     epilog = EPILOG.format(
         prog=prog,
         rnns="\n".join(f"  {x.name:<10} {x.source}: {x.statement}" for x in simulation_models().values()),
-        findings=options.list_findings([model]),
+        findings=options.list_findings(DOOR),
         bits=MOST_BITS,
     )
     parser = Parser(prog, "Runs an RNN by a Transformer that writes every gate of its steps.", epilog)

@@ -95,8 +95,7 @@ def _parser(prog: str) -> Parser:
 
 
 def _epilog() -> str:
-    models = [model.construction for model in DOOR.wirings.values()]
-    return EPILOG.format(models=options.list_models(models), findings=options.list_findings(models))
+    return EPILOG.format(models=options.list_models(DOOR), findings=options.list_findings(DOOR))
 
 
 def _job(args: argparse.Namespace) -> Job[IsTreeModel, Graph]:

@@ -19,9 +19,9 @@ class Option:
     """What is known of a field besides its usual value.
 
     help: for --help. keyword: what callers call it, by default the field's name. choices: the texts that it may be. most: the
-    largest number that fits into memory; None for a text. models: those that have it, all if it is empty. metavar: what --help
-    calls a value. is_variant: --variant sets it. is_required: who builds the model must say it. has_flag: whether commands have
-    it. phrase: how the model's name mentions a value, "" for not.
+    largest number that fits into memory; None for a text. models: those that have it, all if it is empty. is_variant: --variant
+    sets it. is_required: who builds the model must say it. has_flag: whether commands have it. phrase: how the model's name
+    mentions a value, "" for not.
     """
 
     help: str = ""
@@ -29,7 +29,6 @@ class Option:
     choices: Collection[str] = ()
     most: int | None = None
     models: Collection[str] = ()
-    metavar: str = ""
     is_variant: bool = False
     is_required: bool = False
     has_flag: bool = True

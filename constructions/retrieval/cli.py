@@ -56,7 +56,6 @@ def main(door: Door[Retriever], argv: Sequence[str] | None = None) -> int:
 
 
 def _parser(door: Door[Retriever], prog: str) -> Parser:
-    models = [model.construction for model in door.wirings.values()]
     task = door.wirings[door.models[0]].task
     epilog = EPILOG.format(
         prog=prog,
@@ -65,8 +64,8 @@ def _parser(door: Door[Retriever], prog: str) -> Parser:
         query=task.example.partition("? ")[2],
         asks=task.asks,
         zero="; a threshold may be 0" if task.zero else "",
-        models=options.list_models(models),
-        findings=options.list_findings(models),
+        models=options.list_models(door),
+        findings=options.list_findings(door),
     )
     parser = Parser(prog, f"{task.statement} Asks a wired model.", epilog)
     add = parser.add_argument

@@ -31,30 +31,21 @@ def add_model(parser: Parser, door: Door[Any], *, fits: str = "n") -> None:
     add_arithmetic(parser, fits=fits)
 
 
-def add_options(parser: argparse._ActionsContainer, options: Options, model: str | None = None) -> None:
-    """Adds the options of a model, or of all models of a task. An option that is not given is None."""
+def add_options(parser: argparse._ActionsContainer, options: Options, model: str | None = None) -> list[str]:
+    """Adds the options of a model, or of all models of a task, and returns their flags. An option that is not given is None."""
+    flags = []
     for one in options.items(model).values():
         about: dict[str, Any] = {"help": one.help}
         if isinstance(one.usual, bool):
             about |= {"action": "store_true", "default": None}
         elif one.most is not None:
-            about |= {"type": cli.whole_number(1, one.most), "metavar": one.metavar}
+            about |= {"type": cli.whole_number(1, one.most)}
         elif one.choices:
             about |= {"choices": tuple(one.choices), "help": f"{one.help} (default: {one.usual})"}
-        else:
-            about |= {"metavar": one.metavar}
         if one.has_flag and not one.is_variant:
-            parser.add_argument(flag_of(one), **about)
-
-
-def flag_of(one: Option) -> str:
-    """Returns what commands call an option."""
-    return f"--{one.keyword.replace('_', '-')}"
-
-
-def flags(options: Options, model: str | None = None) -> list[str]:
-    """Returns the options that `add_options` adds."""
-    return [flag_of(one) for one in options.items(model).values() if one.has_flag and not one.is_variant]
+            flags.append(f"--{one.keyword.replace('_', '-')}")
+            parser.add_argument(flags[-1], **about)
+    return flags
 
 
 def options_in(args: argparse.Namespace, options: Options, model: str | None = None) -> dict[str, Option]:
@@ -133,13 +124,15 @@ def writes_model(args: argparse.Namespace) -> bool:
     return args.dump_weights is not None or args.export is not None
 
 
-def list_models(models: Sequence[Construction]) -> str:
+def list_models(door: Door[Any]) -> str:
     """Returns a line of --help for each model."""
+    models = (model.construction for model in door.wirings.values())
     return "\n".join(f"  {model.model:<12} {model.source}: {model.statement}" for model in models)
 
 
-def list_findings(models: Sequence[Construction]) -> str:
+def list_findings(door: Door[Any]) -> str:
     """Returns a line of --help for each finding, with the models that can have it back."""
+    models = [model.construction for model in door.wirings.values()]
     findings = dict.fromkeys(finding for model in models for finding in model.findings)
     return "\n".join(
         f"  {f.id:<18} {', '.join(model.model for model in models if f in model.findings)}; {f.source}: {f.printed}"

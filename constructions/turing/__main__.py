@@ -75,12 +75,11 @@ def _parser(prog: str) -> Parser:
 
 
 def _epilog(prog: str) -> str:
-    models = [model.construction for model in DOOR.wirings.values()]
     return EPILOG.format(
         prog=prog,
         machines="\n".join(f"    {named.name:<11} {named.does}; wants {named.wants}" for named in LIBRARY),
-        models=options.list_models(models),
-        findings=options.list_findings(models),
+        models=options.list_models(DOOR),
+        findings=options.list_findings(DOOR),
     )
 
 

@@ -30,14 +30,12 @@ class TuringOptions(Options):
     machine: str = option(
         str(find(DEFAULT_MACHINE).machine),
         "rules as 1RB1LB_1LA1RZ, a name of the library, or a file",
-        metavar="MACHINE",
         is_required=True,
         phrase="{}",
     )
     tape: str = option(
         "",
         "symbols from the head's cell to the right (default: none; a name's own example)",
-        metavar="WORD",
         phrase="on {}",
     )
     cells: int | None = option(
@@ -46,7 +44,6 @@ class TuringOptions(Options):
         "for hybrid, as far as the steps reach)",
         most=MOST_HISTORY,
         models=("cot", "hybrid"),
-        metavar="M",
         phrase="{} cells",
     )
 

@@ -39,9 +39,8 @@ def add_own(parser: cli.Parser, argv: Sequence[str]) -> Dossier | None:
     dossier = _dossier_in(argv)
     if dossier is not None:
         name = f"{dossier.construction} as {dossier.model}"
-        options.add_options(parser.add_argument_group(f"options of {name}"), dossier, dossier.model)
-        own = ", ".join(options.flags(dossier, dossier.model)) or "none of its own"
-        parser.hint = f"; besides the options of every model, {name} has {own}"
+        own = options.add_options(parser.add_argument_group(f"options of {name}"), dossier, dossier.model)
+        parser.hint = f"; besides the options of every model, {name} has {', '.join(own) or 'none of its own'}"
     return dossier
 
 

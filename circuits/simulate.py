@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from circuits.circuit import GateKind
 from circuits.models import LARGEST_N, Rnn, simulation_models
 from circuits.runs import Conversation
-from circuits.simulator import Simulator
-from circuits.transition import MOST_BITS, load_file
+from circuits.simulator import Simulator, is_own, simulator_of
+from circuits.transition import MOST_BITS
 from constructions.layers import LARGEST_PRECISION
 from constructions.models.door import Door
+from constructions.models.options import Options, option
 from constructions.models.request import Run
 from constructions.show import cli, options
 from constructions.show.cli import CommandError, Parser
@@ -55,38 +57,14 @@ findings, for --printed:
 """ + options.exit_codes("every gate and every word is that of the RNN", "one is another; stderr says which")
 
 
-def _model_of(
-    model: str,
-    discipline: Discipline,
-    *,
-    rnn: str = DEFAULT_RNN,
-    n: int | None = None,
-    rnn_p: int | None = None,
-    words: int | None = None,
-    length: int | None = None,
-) -> tuple[Simulator, int | None]:
-    """Returns n, rnn_p: of the RNN's numbers. words: how many it writes. length: of the prompts."""
-    return _simulator(rnn, rnn_p, n, words, discipline), length
+@dataclass(frozen=True)
+class SimulatorOptions(Options):
+    """n, rnn_p: of the RNN's numbers. words: how many it writes. The command has options of its own for them, and for files."""
 
-
-def _simulator(
-    name: str, p: int | None, n: int | None, words: int | None, discipline: Discipline, file: Path | None = None
-) -> Simulator:
-    """Returns the simulator of one RNN; None stands for the RNN's usual setting. file: a circuit's words. Raises ValueError."""
-    if _is_own(name):
-        return Simulator(load_file(name, file, n, p, discipline), 1 if words is None else words)
-    if name not in simulation_models():
-        raise ValueError(
-            f"there is no RNN {name!r}; there are {', '.join(simulation_models())}, FILE.py[:NAME], and --circuit STEP.aag"
-        )
-    if file is not None:
-        raise ValueError(f"--words {file} is for a circuit; the RNN {name} has its words")
-    model = simulation_models()[name]
-    return Simulator(model.load(p, model.n if n is None else n, discipline), model.words if words is None else words)
-
-
-def _is_own(name: str) -> bool:
-    return ".py" in name or name.endswith((".aag", ".aig"))
+    rnn: str = option(DEFAULT_RNN, has_flag=False)
+    n: int | None = option(None, most=LARGEST_N, has_flag=False)
+    rnn_p: int | None = option(None, most=LARGEST_PRECISION, has_flag=False)
+    words: int | None = option(None, most=MOST_WORDS, has_flag=False)
 
 
 def _number_or_file(text: str) -> int | Path:
@@ -94,12 +72,8 @@ def _number_or_file(text: str) -> int | Path:
     return Path(text) if text.endswith(".json") else cli.whole_number(1, MOST_WORDS)(text)
 
 
-DOOR = Door(
-    name="simulate",
-    models=("transformer",),
-    model_of=_model_of,
-    options={"rnn": None, "n": LARGEST_N, "rnn_p": LARGEST_PRECISION, "words": MOST_WORDS, "length": MOST_WORDS},
-)
+SIMULATOR = Simulator(simulation_models()[DEFAULT_RNN].load(None, 1))
+DOOR = Door("simulate", {SIMULATOR.construction.model: SIMULATOR}, SimulatorOptions(), most=MOST_WORDS)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -139,11 +113,10 @@ def _certify(job: Job[Simulator, Sequence[int]]) -> str:
 
 
 def _parser(prog: str) -> Parser:
-    model = CONSTRUCTIONS[0].construction
     epilog = EPILOG.format(
         prog=prog,
         rnns="\n".join(f"  {x.name:<10} {x.source}: {x.statement}" for x in simulation_models().values()),
-        findings=options.list_findings([model]),
+        findings=options.list_findings(DOOR),
         bits=MOST_BITS,
     )
     parser = Parser(prog, "Runs an RNN by a Transformer that writes every gate of its steps.", epilog)
@@ -171,7 +144,7 @@ def _parser(prog: str) -> Parser:
         action="store_true",
         help="certify too, for any prompt as long: rounding is sound, gates are right",
     )
-    options.add_model(parser, DOOR.models, model.variants, model.model, fits="the gates and the positions")
+    options.add_model(parser, DOOR, fits="the gates and the positions")
     options.add_engine(parser)
     options.add_trace(parser, "show every gate, its operands and its value as they come")
     options.add_output(parser, instead=", run nothing")
@@ -193,7 +166,7 @@ def _job(args: argparse.Namespace) -> Job[Simulator, Sequence[int]]:
         name = args.circuit or args.rnn
         if args.circuit and not name.endswith((".aag", ".aig")):
             raise CommandError(f"--circuit {name}: an AIGER file ends with .aag or .aig")
-        solver = _simulator(name, args.p, args.n, count, Discipline(args.discipline), file)
+        solver = simulator_of(name, args.p, args.n, count, Discipline(args.discipline), file)
         prompt = solver.read_input(args.prompt, None)
         solver.fitting(prompt)
     given = None if options.writes_model(args) else prompt
@@ -208,7 +181,7 @@ def _report(job: Job[Simulator, Sequence[int]], run: Run, answer: list[str], tra
     elif job.args.trace:
         _print_gates(rnn, run)
     else:
-        own = _is_own(rnn.name)
+        own = is_own(rnn.name)
         print(*(job.model.read_each(run) if own else answer))
         if own:
             cli.say(job.model.sizes(run.request.wired))
@@ -258,6 +231,3 @@ def _print_gates(rnn: Rnn, run: Run) -> None:
 def _gate_text(gate: int, token: int) -> str:
     """Returns a gate, numbered from 1, with what its token says."""
     return f"{gate + 1}={token if token in (0, 1) else '?'}"
-
-
-CONSTRUCTIONS = (Simulator(simulation_models()[DEFAULT_RNN].load(None, 1)),)

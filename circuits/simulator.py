@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +21,7 @@ from circuits.models import Rnn, simulation_models
 from circuits.plan import Plan
 from circuits.runs import Conversation, RnnStep, run_rnn, surroundings
 from circuits.simulation import FINDINGS, SOURCE, least_precision, plan_of
+from circuits.transition import load_file
 from constructions.models.construction import Construction, Derived, numbers_of
 from constructions.models.model import NOTHING, Ids, Model, Planned, PromptDomain, RunAnswer
 from constructions.models.request import Request, Run
@@ -208,6 +211,9 @@ class Simulator(Model[Sequence[int], list[str]]):
             f" at most {parameters:,}"
         )
 
+    def with_options(self, options: Any, discipline: Discipline = Discipline.FUSED) -> Simulator:
+        return simulator_of(options.rnn, options.rnn_p, options.n, options.words, discipline)
+
     def read_input(self, given: object, n: int | None) -> list[int]:
         if given is None:
             given = self.usual
@@ -247,6 +253,27 @@ class Simulator(Model[Sequence[int], list[str]]):
         known = [word for i, word in enumerate(rnn.vocabulary) if i not in rnn.unread]
         word = f"(?:{'|'.join(map(re.escape, known))})"
         return PromptDomain(sentence, f"{word}(?: {word}){{{n - 1}}}", (n, n))
+
+
+def simulator_of(
+    name: str, p: int | None, n: int | None, words: int | None, discipline: Discipline, file: Path | None = None
+) -> Simulator:
+    """Returns the simulator of one RNN; what is None is as the RNN is usually shown. file: a circuit's words. Raises ValueError."""
+    if is_own(name):
+        return Simulator(load_file(name, file, n, p, discipline), 1 if words is None else words)
+    if name not in simulation_models():
+        raise ValueError(
+            f"there is no RNN {name!r}; there are {', '.join(simulation_models())}, FILE.py[:NAME], and --circuit STEP.aag"
+        )
+    if file is not None:
+        raise ValueError(f"--words {file} is for a circuit; the RNN {name} has its words")
+    model = simulation_models()[name]
+    return Simulator(model.load(p, model.n if n is None else n, discipline), model.words if words is None else words)
+
+
+def is_own(name: str) -> bool:
+    """Returns whether a name means a file."""
+    return ".py" in name or name.endswith((".aag", ".aig"))
 
 
 def _prompt(rnn: Rnn, text: str) -> list[int]:

@@ -9,7 +9,6 @@ result.answer, result.chain_of_thought, result["father"]
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
@@ -24,8 +23,9 @@ from numpy.typing import NDArray
 
 from constructions.engines import Decoded, find_engine
 from constructions.layers import LARGEST_PRECISION
-from constructions.models.door import Door, find_door, show_number
+from constructions.models.door import Door, find_door
 from constructions.models.model import RunAnswer
+from constructions.models.options import require_size, require_whole, show_number
 from constructions.models.request import Run
 from constructions.places import name_part, name_place
 from constructions.wiring.wired import Wired
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from constructions.language.program import Program
     from constructions.show.steps import Steps
 
-VARIANTS = ("repaired", "printed", "lean")
 MOST_SHOWN = 24  # tokens of a result in a notebook
 SHARE = 1000  # inputs that a worker of a cluster gets at a time
 
@@ -55,24 +54,21 @@ def load(
     """Returns a construction, by the name that `python -m constructions` lists; or a program, compiled or wired by hand: of the
     gallery by its name, of a file by FILE.py or FILE.py:NAME, or itself.
 
-    model: transformer, rnn, rag, hybrid or cot, by default the usual one. variant, findings, p, sequential: as --variant,
-    --printed, --precision and --discipline of its command. options: n for most, tokens for istree; query_length for retrieval;
-    machine, tape, steps and cells for turing; rnn, n, rnn_p, words and length (of the prompt) for simulate. Without n the model is
-    wired anew for each input. Raises ValueError, with one line, for what there is not, and for a size beyond memory.
+    model: by default the usual one. variant, findings, p, sequential: as --variant, --printed, --precision and --discipline of
+    its command. options: those of the construction, its size among them; an unknown one is answered by their names. Without a
+    size the model is wired anew for each input. Raises ValueError, with one line, for what there is not, and for a size beyond
+    memory.
     """
     door = _door_of(name)
-    p = _whole("p", p)
+    p = None if p is None else require_whole("p", p)
     if not isinstance(sequential, bool | np.bool_):
         raise ValueError(f"sequential is True or False, not {sequential!r}")
     if p is not None and abs(p) > LARGEST_PRECISION:
         raise ValueError(f"p = {show_number(p)} is not in 5 … {LARGEST_PRECISION:,}, the bits that are wired here")
-    options = {key: value if door.options.get(key) is None else _whole(key, value) for key, value in options.items()}
     discipline = Discipline.SEQUENTIAL if sequential else Discipline.FUSED
     solver, n = door.open(model, discipline, options)
-    if variant not in VARIANTS:
-        raise ValueError(f"there is no variant {variant!r}; there are {', '.join(VARIANTS)}")
-    if variant == "lean":
-        solver = solver.in_variant(variant)
+    if variant not in ("repaired", "printed"):
+        solver = solver.of(variant)
     if not isinstance(findings, Iterable):
         raise ValueError(f"findings are names of findings, not {findings!r}")
     ids = (findings,) if isinstance(findings, str) else tuple(findings)
@@ -89,7 +85,7 @@ def load(
     return loaded
 
 
-def _door_of(name: str | Path | Program | ProgramModel) -> Door:
+def _door_of(name: str | Path | Program | ProgramModel) -> Door[Any]:
     """Returns the door of a construction or a program. Raises ValueError for a name that neither has."""
     from constructions.language.files import is_file, load_model, names_of_gallery
     from constructions.language.model import ProgramModel
@@ -106,18 +102,6 @@ def _door_of(name: str | Path | Program | ProgramModel) -> Door:
     return find_door(name)
 
 
-def _whole(name: str, value: Any) -> Any:
-    """Returns a number as an int, numpy's too. Raises ValueError for one that is not whole, and for a text or a truth value."""
-    if value is None:
-        return value
-    try:
-        if isinstance(value, bool | np.bool_):
-            raise TypeError
-        return int(operator.index(value))
-    except TypeError:
-        raise ValueError(f"{name} is a whole number, not {value!r}") from None
-
-
 @dataclass(frozen=True, eq=False)
 class LoadedModel:
     """A model of a construction: what it is wired for, and the weights. n: None if each input says it.
@@ -125,7 +109,7 @@ class LoadedModel:
     source: what `load` was given; fits: the input that n was taken from, if it was. A pickled model is made again from these two.
     """
 
-    door: Door
+    door: Door[Any]
     solver: Any
     n: int | None
     findings: tuple[str, ...]
@@ -217,7 +201,7 @@ class LoadedModel:
         if self.n is not None:
             return self
         solver, n = self.solver.fitting(question)
-        self.door.require(self.solver.size, n)
+        require_size(self.solver.size, n, self.door.most)
         return replace(self, solver=solver, n=n, fits=question)
 
     def result(self, question: Any, run: Run) -> Result:

@@ -225,11 +225,10 @@ HYBRID = TRANSFORMER.as_hybrid(
     },
     glossary={**TRANSFORMER.glossary, "asked": "0 before ?, 1 from it on"},
 )
-RETRIEVERS = (TRANSFORMER, RAG, HYBRID)
-CONSTRUCTIONS, DOOR = RETRIEVERS, door_of(RETRIEVERS)
+DOOR = door_of(TRANSFORMER, RAG, HYBRID)
 
 
 if __name__ == "__main__":
     from constructions.retrieval.cli import main
 
-    sys.exit(main(RETRIEVERS))
+    sys.exit(main(DOOR))

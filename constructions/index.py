@@ -123,11 +123,10 @@ def _script(query_length: int, printed: frozenset[str]) -> Script:
 
 RAG = rag(TASK, _script, (CHARACTERS, SPACED_COUNT), query_length=1)
 HYBRID = TRANSFORMER.as_hybrid()
-RETRIEVERS = (TRANSFORMER, RAG, HYBRID)
-CONSTRUCTIONS, DOOR = RETRIEVERS, door_of(RETRIEVERS)
+DOOR = door_of(TRANSFORMER, RAG, HYBRID)
 
 
 if __name__ == "__main__":
     from constructions.retrieval.cli import main
 
-    sys.exit(main(RETRIEVERS))
+    sys.exit(main(DOOR))

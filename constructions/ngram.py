@@ -40,7 +40,7 @@ TASK = Task(
         Question((5, 12, 5, 9, 10, 1), (12, 5)),
     ),
 )
-RETRIEVERS = TRANSFORMER, RAG, HYBRID = retrievers(
+TRANSFORMER, RAG, HYBRID = retrievers(
     TASK,
     2,
     heads="c",
@@ -50,10 +50,10 @@ RETRIEVERS = TRANSFORMER, RAG, HYBRID = retrievers(
     window="c",
     place="place where the query stands, 0 if there is none",
 )
-CONSTRUCTIONS, DOOR = RETRIEVERS, door_of(RETRIEVERS)
+DOOR = door_of(TRANSFORMER, RAG, HYBRID)
 
 
 if __name__ == "__main__":
     from constructions.retrieval.cli import main
 
-    sys.exit(main(RETRIEVERS))
+    sys.exit(main(DOOR))

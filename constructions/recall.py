@@ -51,7 +51,7 @@ TASK = Task(
         Question((5, 12, 5, 9, 10, 1), (12,)),
     ),
 )
-RETRIEVERS = TRANSFORMER, RAG, HYBRID = retrievers(
+TRANSFORMER, RAG, HYBRID = retrievers(
     TASK,
     1,
     heads="two",
@@ -61,10 +61,10 @@ RETRIEVERS = TRANSFORMER, RAG, HYBRID = retrievers(
     window="two",
     place="occurrence of the key, 0 if there is none",
 )
-CONSTRUCTIONS, DOOR = RETRIEVERS, door_of(RETRIEVERS)
+DOOR = door_of(TRANSFORMER, RAG, HYBRID)
 
 
 if __name__ == "__main__":
     from constructions.retrieval.cli import main
 
-    sys.exit(main(RETRIEVERS))
+    sys.exit(main(DOOR))

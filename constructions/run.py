@@ -109,6 +109,7 @@ def _parser_of(model: HandWired, prog: str) -> Parser:
     examples = "".join(f'\n  {prog} "{example}"' for example in program.examples)
     parser = Parser(prog, f"{program.statement} Asks a wired model.", f"examples:{examples}")
     parser.add_argument("--model", choices=[model.model], default=model.model, help=f"default: {model.model}")
+    options.add_options(parser, model.options)
     return _with_input(parser, model.variant)
 
 
@@ -125,6 +126,7 @@ def _with_input(parser: Parser, variant: str) -> Parser:
 
 
 def _job(model: ProgramModel, args: argparse.Namespace) -> Job[ProgramModel, Prompt]:
+    model = options.open_model(args, model.door)
     text = " ".join(args.input)
     asks = bool(args.input)
     if text == "-":

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import sys
 
-from circuits.simulate import CONSTRUCTIONS as FOUND
 from circuits.simulate import DOOR as THE_DOOR
 from circuits.simulate import main
 
-CONSTRUCTIONS, DOOR = FOUND, THE_DOOR
+DOOR = THE_DOOR
 
 
 if __name__ == "__main__":

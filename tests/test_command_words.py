@@ -30,7 +30,7 @@ constructions.istree:
 2 --export torch no/a.pt2 | there is no folder
 2 --export torch folder.pt2 | this is a folder, not a file
 2 --export torch a.pt2 --float float16 | argument --float: invalid choice: 'float16'
-2 --model hybrid --edges 2-1 --tokens eos | --model hybrid reads the token layout paper, not eos
+2 --model hybrid --edges 2-1 --tokens eos | istree as hybrid has no option 'tokens'
 2 --model hybrid --edges 2-1 --printed layer-7 | unknown finding 'layer-7'; known: nearest-tie, search-range, parent
 2 --variant lean --model rag --edges 1-2 | istree, rag, has no variant lean; it has repaired, printed
 2 --edges 2-2 | edge 2-2 is a self-loop
@@ -134,7 +134,7 @@ constructions.turing:
 2 --machine 1RB1LB_1LA1RZ --dump-weights --trace | --dump-weights and --export run nothing
 2 --machine 1RB1LB_1LA1RZ --steps 2 --export torch a.pt2 --html a.html | --html shows a run
 2 --machine 1RB1LB_1LA1RZ --dump-weights x.txt | must end in
-2 --machine 1RB1LB_1LA1RZ --cells 4 --model rag | for the models cot and hybrid
+2 --machine 1RB1LB_1LA1RZ --cells 4 --model rag | turing as rag has no option 'cells'
 2 --machine 1RB1LB_1LA1RZ --cells 4 --tape 01101 | 4 cells do not hold the 5 symbols
 2 --machine 1RB1LB_1LA1RZ --steps 2000001 | 2000001 steps may reach 4,000,003; --cells names fewer
 2 --machine / | '/' is no file and no machine of the library
@@ -152,10 +152,12 @@ verify.certify:
 2 recall --printed , | names no finding
 2 recall --printed C.3 --variant printed | picks findings for
 2 istree --length 9 | --length
-2 recall --variant lean | the variant lean is istree's
-2 recall --tokens eos | --tokens
-2 istree --model hybrid --tokens eos | --tokens is for istree as a Transformer
-2 istree --model rag --variant lean | istree's as a Transformer
+2 recall --variant lean | recall as transformer has no variant lean; it has repaired, printed
+2 recall --tokens eos | unrecognized arguments: --tokens eos; besides the options of every model, recall as transformer has none
+2 istree --model hybrid --tokens eos | unrecognized arguments: --tokens eos
+2 --tokens eos --model=hybrid istree | istree as hybrid has none of its own
+2 istree --model rag --variant lean | has no variant lean; it has repaired, printed
+2 istree --variant lean --printed layer-7 | the variant lean has nothing as printed
 2 absent.safetensors | absent.safetensors
 2 x.safetensors --all-n | an exported model is of one n
 2 x.safetensors --mutants 9 | an exported model is of one n
@@ -166,8 +168,8 @@ verify.certify:
 2 turing --model cot --printed x | known: none
 2 turing --model rag --tape 9 | 9
 2 turing --model cot --all-n | many n are not for cot
-2 recall --machine bb2 | --machine and --tape are for turing
-2 turing --model hybrid --cells 9 | --cells is for turing as cot
+2 recall --machine bb2 | unrecognized arguments: --machine bb2
+2 turing --model hybrid --cells 9 | of every model, turing as hybrid has --machine, --tape
 2 recall --n 65 --mutants 3 | from 4 to 64
 2 recall --all-n --mutants 3 | one n
 2 recall --n 8-9 --mutants 3 | one n
@@ -176,12 +178,12 @@ verify.certify:
 2 index --all-n --length 9 | many n are for sequences of up to n tokens
 2 index --all-n --n 8-9 | --all-n has no last n
 2 recall --mutants 0 | 0
-2 turing --model hybrid --all-cells | for turing as cot
-2 index --all-cells | for turing as cot
-2 turing --model cot --all-cells --cells 5 | none of them named
-2 turing --model cot --all-cells --n 5 | none of them named
+2 turing --model hybrid --all-cells | unrecognized arguments: --all-cells
+2 index --all-cells | unrecognized arguments: --all-cells
+2 turing --model cot --all-cells --cells 5 | leave out --cells 5
+2 turing --model cot --all-cells --n 5 | every number of cells is asked for, and of steps: leave out --n
 2 turing --model cot --all-cells --mutants 5 | --mutants is for one n
-2 x.safetensors --all-cells | of one n
+2 x.safetensors --all-cells | unrecognized arguments: --all-cells
 0 istree --tokens eos --n 1000000000000 | certified
 0 istree --variant lean --n 1000 | istree, lean, n = 1000, p = 41: certified
 3 recall --n 3 --length 4 | at least 4
@@ -222,13 +224,7 @@ verify.explain:
 2 index --model cot | index has no model 'cot'; it has transformer, rag, hybrid
 2 model.npz | model.npz: of files, an exported model in .safetensors is read here
 2 index --printed x | unknown finding 'x'
-2 index --variant lean | the variant lean is istree's
-2 istree --model hybrid --variant lean | the variant lean is istree's as a Transformer
-2 istree --model rag --tokens eos | everything else has one layout
-2 index --tokens eos | --tokens is for istree
-2 index --machine bb2 | --machine and --tape are for turing
-2 istree --tape '' | --machine and --tape are for turing
-2 turing --model rag --cells 3 | --cells is for turing as cot
+2 istree --tape '' | unrecognized arguments: --tape ; besides the options of every model, istree as transformer has --tokens
 2 turing --model cot --all-n | many n are not for cot
 2 turing --model cot --n 2-3 | many n are not for cot
 2 turing --model cot --cells 501 | 1 … 500 cells
@@ -278,7 +274,7 @@ verify.precision:
 2 istree --n 5 | n = 5: the hard inputs of istree begin at n = 6
 2 index --n 0 | '0' is not in 1 … 10000
 2 index --n 4 --n-max 8 | not allowed with argument
-2 index --tokens eos | --tokens is for istree
+2 index --tokens eos | unrecognized arguments: --tokens eos
 2 index --formats --svg a.svg | --formats has neither a figure nor a discipline
 2 index --svg a.png | the name of a figure must end in .svg
 2 index --svg no/a.svg | there is no folder
@@ -345,11 +341,12 @@ verify.induction:
 2 turing --model transformer | turing has no model 'transformer'; it has hybrid, rag, cot
 2 turing --machine zz | 'zz' is no file and no machine of the library
 2 turing --machine '' | there is no machine in the text; expected rules
-2 turing --tokens eos | --variant and --tokens are for istree
-2 --machine bb2 | --machine is for turing
+2 turing --tokens eos | unrecognized arguments: --tokens eos
+2 turing --variant lean | turing as hybrid has no lemmas of lean; it has those of repaired
+2 --machine bb2 | unrecognized arguments: --machine; besides the options of every model, istree as transformer
 2 --model cot | istree has no model 'cot'; it has transformer, rag, hybrid
-2 turing --model cot --tokens eos | --variant and --tokens are for istree
-2 --model rag --tokens eos | --variant and --tokens are the Transformer's
+2 turing --model cot --tokens eos | unrecognized arguments: --tokens eos
+2 --model rag --tokens eos | unrecognized arguments: --tokens; besides the options of every model, istree as rag has none
 2 --scripts=/dev/null/here | /dev/null/here: Not a directory
 2 --scripts= | argument --scripts: name a folder
 3 recall | recall as transformer: not covered; istree, simulate, turing are

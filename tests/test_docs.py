@@ -19,6 +19,7 @@ from pathlib import Path
 
 import pytest
 
+from constructions.models.door import find_door
 from constructions.models.registry import find_constructions, find_parts
 from tests.hostile.commands import SLOW, USUAL
 from verify.dossiers.registry import find_dossiers
@@ -93,6 +94,7 @@ def in_packages(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Path, str
         monkeypatch.setattr(package, "__path__", [*package.__path__, str(folder.joinpath(*above))])
         modules.append(".".join((*above, name)))
         find_dossiers.cache_clear()
+        find_door.cache_clear()
 
     yield place
     for module in modules:
@@ -100,6 +102,7 @@ def in_packages(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Path, str
         sys.modules.pop(module, None)
         vars(sys.modules[package]).pop(name, None)
     find_dossiers.cache_clear()
+    find_door.cache_clear()
 
 
 WRITES = r"--(?:html|dump-weights|aiger|dot|svg|ledger|export \w+) ([\w.-]+\.\w+)"

@@ -8,11 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from constructions.show import cli
+from constructions.show import cli, options
 from precision.format import Discipline
 from verify.algebra.domains import Refuted
 from verify.certificates.above import name_of, shown_again
-from verify.certificates.arguments import add_arithmetic, add_model, named, sized
+from verify.certificates.arguments import add_model, named, sized
 from verify.certificates.basis import CLAIM
 from verify.certificates.document import (
     CERTIFIED,
@@ -71,9 +71,9 @@ def main(argv: Sequence[str]) -> int:
     """Runs the command; returns the exit status."""
     parser = cli.Parser(PROG, DESCRIPTION, EXAMPLES)
     add = parser.add_argument
-    add_model(parser)
+    add_model(parser, argv)
     add("--length", type=cli.whole_number(1, LARGEST_N), metavar="L", help="most tokens of a sequence (default: N)")
-    add_arithmetic(parser)
+    options.add_arithmetic(parser)
     add_question(parser, "1")
     add(
         "--mutants",
@@ -91,7 +91,7 @@ def main(argv: Sequence[str]) -> int:
         return _replay(args.replay, args.json)
     if args.what and args.what.endswith(".safetensors"):
         given = (args.n, args.length, args.precision, args.mutants)
-        if args.all_n or args.all_cells or any(option is not None for option in given):
+        if args.all_n or any(option is not None for option in given):
             raise cli.CommandError("an exported model is of one n, length and precision, which its sidecar says")
         return _show(of_file(Path(args.what), _judge), args.json)
     if (subject := asked(args, files=True)) is None:
@@ -173,10 +173,10 @@ def _show(document: dict[str, Any], as_json: bool) -> int:
     if document["what"]:
         print(f"  {document['where']}: {document['what']}{no_rule(document)}")
     if done := [item for item in document.get("intervals", ()) if item["verdict"] == CERTIFIED]:
-        of = "cells" if document["n"] is None else "n"
+        of = next(iter(done[0]))  # what sizes count
         low, high = done[0][of][0], done[-1][of][1]
         count = f"{len(done)} intervals; in each" if done[1:] else "one interval; in it"
-        how = "one by one" if of == "cells" else f"in {count}, the weights are numbers or polynomials of n"
+        how = "one by one" if document["n"] is None else f"in {count}, the weights are numbers or polynomials of n"
         print(f"  {of} = {low if low == high else f'{low} … {high}'}, {how}")
         if runs := [item for item in done if "inputs_run" in item]:
             print(f"  n = {runs[0]['n'][0]} … {runs[-1]['n'][0]}: by runs of every input")

@@ -55,7 +55,7 @@ differs from what the weights say, 2 usage, 3 cannot tell"""
 def main(argv: Sequence[str]) -> int:
     """Runs the command; returns the exit status."""
     parser = cli.Parser(PROG, DESCRIPTION, EXAMPLES)
-    add_model(parser)
+    add_model(parser, argv)
     add_question(parser, f"{LEAST}, of turing 1")
     add_certificate(parser, "program.py")
     args = parser.parse_args(argv)
@@ -63,7 +63,7 @@ def main(argv: Sequence[str]) -> int:
     if args.replay is not None:
         return _replay(args.replay, args.json)
     if args.what and args.what.endswith(".safetensors"):
-        if args.all_n or args.all_cells or args.n:
+        if args.all_n or args.n:
             raise cli.CommandError("an exported model is of one n, which its sidecar says")
         return _show(of_file(Path(args.what), _explain), args.json)
     if (subject := asked(args, files=True)) is None:

@@ -17,8 +17,8 @@ from constructions.show.terminal import console, print_table
 from precision.format import Discipline
 from verify.bits.floats import FormatRow, Reach, fine_ladder, formats
 from verify.bits.search import Point, PrecisionRow, PrecisionState, PrecisionWitness, ladder, search
-from verify.bits.subjects import LONGEST, VARIANTS, BitsSubject
-from verify.certificates.arguments import LAYOUTS, add_built_as, model_of, say_not_covered
+from verify.bits.subjects import LONGEST, BitsSubject
+from verify.certificates.arguments import add_own, model_of, say_not_covered, values_of
 from verify.dossiers.dossier import Dossier
 from verify.dossiers.registry import find_dossier, find_dossiers
 
@@ -54,10 +54,9 @@ def main(argv: Sequence[str]) -> int:
     parser = cli.Parser(PROG, DESCRIPTION, EXAMPLES)
     add = parser.add_argument
     add("construction", nargs="?", metavar="CONSTRUCTION", help="which one")
-    add_built_as(parser)
-    add("--variant", choices=VARIANTS, help="default: all that there are")
+    add_own(parser, argv)
+    add("--variant", metavar="VARIANT", help="default: all that there are")
     add("--discipline", choices=[d.value for d in Discipline], help="default: both")
-    add("--tokens", choices=LAYOUTS, default="paper", help="layout of a graph's tokens (istree; default: paper)")
     size = parser.add_mutually_exclusive_group()
     number = cli.whole_number(1, LARGEST_N)
     size.add_argument("--n", type=number, metavar="N", help="this n alone")
@@ -100,8 +99,6 @@ def _check(dossier: Dossier, args: Any) -> Dossier:
     if args.variant is not None and args.variant not in dossier.variants:
         has = ", ".join(dossier.variants)
         raise cli.CommandError(f"{args.construction} has no variant {args.variant}; it has {has}")
-    if args.tokens != "paper" and "layout" not in dossier.options:
-        raise cli.CommandError("--tokens is for istree; a sequence has one layout")
     if args.formats and (args.svg is not None or args.discipline is not None):
         raise cli.CommandError(
             "--formats has neither a figure nor a discipline: it runs weights wired for fused rounding"
@@ -116,7 +113,8 @@ def _check(dossier: Dossier, args: Any) -> Dossier:
             raise cli.CommandError(
                 "--svg needs matplotlib: pip install 'rnn-transformer-constructions[plot]'"
             ) from error
-    return dossier.given({"layout": args.tokens}) if args.tokens != "paper" else dossier
+    with cli.usage_errors():
+        return dossier.given(values_of(args, dossier), files=True)
 
 
 def _subjects(args: Any) -> Iterator[BitsSubject]:
@@ -139,7 +137,7 @@ def _document(row: PrecisionRow) -> dict[str, Any]:
         "n": row.n,
         "variant": row.subject.variant,
         "discipline": row.subject.discipline.value,
-        "layout": row.subject.layout,
+        **row.subject.dossier.fields,
         "wired_for": row.wired_for,
         "certified": row.certified,
         "fails_at": last.precision_bits if last else None,

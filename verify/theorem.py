@@ -16,10 +16,10 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from constructions.show import cli
+from constructions.show import cli, options
 from precision.format import Discipline
 from verify.certificates.above import name_of, rounding, shown_again, survey
-from verify.certificates.arguments import add_arithmetic, add_model, named, sized
+from verify.certificates.arguments import add_model, named, sized
 from verify.certificates.document import ANOTHER, CERTIFIED, REFUSED, UNKNOWN, about, changed, no_rule, subject_of
 from verify.certificates.questions import CODES, add_question, asked, sized_by, stored
 from verify.certificates.ranges import certificates
@@ -135,8 +135,8 @@ def _of_same_weights(rounded: Mapping[str, Any], program: Mapping[str, Any]) -> 
 
 
 def _ends(interval: Mapping[str, Any]) -> list[int]:
-    """Returns its first and last number, n or of cells."""
-    return [*map(int, interval["n"] if "n" in interval else interval["cells"])]
+    """Returns its first and last number, which stand before all else."""
+    return [*map(int, next(iter(interval.values())))]
 
 
 def _try_all(trial: DefinitionTrial) -> Link:
@@ -214,8 +214,8 @@ def _searches(searches: Mapping[str, Search], but: str) -> Link:
 def main(argv: Sequence[str]) -> int:
     """Runs the command; returns the exit status."""
     parser = cli.Parser(PROG, DESCRIPTION, EXAMPLES)
-    add_model(parser, files=False)
-    add_arithmetic(parser)
+    add_model(parser, argv, files=False)
+    options.add_arithmetic(parser)
     add_question(parser, str(LEAST))
     args = parser.parse_args(argv)
     with cli.usage_errors(f"{args.replay}: " if args.replay else ""):

@@ -36,12 +36,11 @@ from constructions.wiring.wired import Wired
 from verify.certificates.basis import CLAIM, Basis, hadamard, read_basis, sidecar_in, signed_permutation
 from verify.certificates.document import CERTIFIED
 from verify.certificates.moved import certified_in, enough_bits
-from verify.dossiers.dossier import HardInput, Subject
-from verify.dossiers.registry import find_dossier, find_program
+from verify.dossiers.dossier import TRANSFORMER, HardInput, Subject
+from verify.dossiers.registry import find_dossier, find_dossiers, find_program
 from verify.theorem import FOLLOWS, TRIED, Link, links
 
 PROG = "python -m constructions zoo"
-PAPER = ("index", "recall", "ngram", "counting", "istree")
 FLOAT = "float64"
 KINDS = {"huggingface": "hf", "transformerlens": "transformerlens"}
 SPLITS = {"train": 48, "test": 16}
@@ -52,20 +51,21 @@ DEFAULT_N = 8
 DESCRIPTION = """Writes models with known mechanisms as one data set: for each its weights, folders for Hugging Face and
 TransformerLens, prompts with right answers and the values that the model computes on the way, and a card that says what each head
 looks up and what is proved of it."""
-EPILOG = f"""examples:
-  {PROG} zoo/                             the paper's models and the whole gallery, at n = {DEFAULT_N}
+EPILOG = """examples:
+  {PROG} zoo/                             the paper's models and the whole gallery, at n = {n}
   {PROG} zoo/ --names recall,induction,istree --n 6
   {PROG} zoo/ --names recall --basis hadamard          no coordinate is a register
 
 names:
-  {", ".join((*PAPER, *names_of_gallery()))}
+  {names}
 
 exit status: 0 each model is written and its theorem holds, 2 usage, 3 of some theorem it cannot be said, as its card tells"""
 
 
 def names() -> tuple[str, ...]:
     """Returns the names of all models: the paper's Transformers, and the gallery."""
-    return (*PAPER, *names_of_gallery())
+    dossiers = [one for one in find_dossiers().values() if one.model == TRANSFORMER and one.least_hard is not None]
+    return (*(one.construction for one in dossiers), *names_of_gallery())
 
 
 def write_model(name: str, n: int, folder: Path, basis_name: str = IDENTITY) -> dict[str, Any]:
@@ -73,7 +73,7 @@ def write_model(name: str, n: int, folder: Path, basis_name: str = IDENTITY) -> 
 
     basis_name: as of --basis. Raises ValueError for an n that the model cannot be wired for, and for a basis of another width.
     """
-    dossier = find_dossier(name, "transformer") if name in PAPER else find_program(name)
+    dossier = find_dossier(name, TRANSFORMER) or find_program(name)
     if dossier is None:
         raise ValueError(f"{name}: no dossier says how it is verified")
     subject, basis, more = Subject(dossier, n), None, list[Link]()
@@ -244,9 +244,7 @@ def _exports_in(
     for name, kind in KINDS.items():
         try:
             require(kind, folder / name, FLOAT)
-            write_export(
-                kind, folder / name, written, solver.construction.model, sidecar, examples, FLOAT, limit, tried
-            )
+            write_export(kind, folder / name, written, solver, sidecar, examples, FLOAT, limit, tried)
         except ExportError as error:
             told[kind] = f"not written: {error}"
         else:
@@ -295,7 +293,7 @@ def write(
 @cli.command(PROG)
 def main(argv: Sequence[str]) -> int:
     """Runs the command; returns the exit status."""
-    parser = cli.Parser(PROG, DESCRIPTION, EPILOG)
+    parser = cli.Parser(PROG, DESCRIPTION, lambda: EPILOG.format(PROG=PROG, n=DEFAULT_N, names=", ".join(names())))
     parser.add_argument("folder", type=Path, metavar="DIR", help="a folder that is new or empty, or with --force any")
     parser.add_argument(
         "--n", type=cli.whole_number(2, 64), default=DEFAULT_N, help=f"of each model (default: {DEFAULT_N})"

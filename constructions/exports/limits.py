@@ -2,13 +2,15 @@
 
 Each entry was run over 200 inputs that are no worked examples, the hardest families first, as every kind of export and in the
 runtime that it is for, and gave what the engines give at every position that the model writes. `make export-test` does so again.
-What is larger is refused. docs/exports.md says which size fails first, and why.
+The entries stand in tried.json. What is larger is refused. docs/exports.md says which size fails first, and why.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from constructions.exports.kinds import FLOATS
 from constructions.wiring.wired import Wired
@@ -33,32 +35,16 @@ class Tried:
     least_precision: int = 0
 
 
-def _both(n: int, precision_bits: int, length: int) -> Mapping[str, Tried]:
-    return dict.fromkeys(FLOATS, Tried(n, precision_bits, length))
-
-
+_ROWS = json.loads(Path(__file__).with_name("tried.json").read_text(encoding="utf-8"))
+KEEPS = {(row["construction"], row["model"]): row["keeps"] for row in _ROWS if "keeps" in row}  # in wide numbers
 TRIED: Mapping[tuple[str, str, str], Mapping[str, Tried]] = {
-    ("istree", "transformer", "repaired"): {"float64": Tried(64, 69, 1024), "float32": Tried(6, 43, 60)},
-    ("istree", "transformer", "lean"): _both(64, 29, 1024),
-    ("istree", "rag", "repaired"): _both(16, 23, 1342),
-    ("istree", "hybrid", "repaired"): _both(16, 55, 980),
-    **{
-        (task, model, "repaired"): _both(256, 45, 260)
-        for task, model in (("index", "transformer"), ("index", "hybrid"), ("counting", "hybrid"))
-    },
-    **{
-        (task, model, "repaired"): _both(256, 63, 260)
-        for task in ("recall", "ngram")
-        for model in ("transformer", "hybrid")
-    },
-    **{(task, "rag", "repaired"): _both(256, 39, 268) for task in ("index", "recall", "ngram", "counting")},
-    # At the least p for n = 24 … 27 losers keep a weight, which R_p rounds to 0: 24 of 24 tokens are not more than 23.
-    ("counting", "transformer", "repaired"): dict.fromkeys(FLOATS, Tried(256, 45, 260, least_precision=33)),
-    ("turing", "hybrid", "repaired"): _both(100, 59, 507),
-    ("turing", "rag", "repaired"): _both(100, 31, 1346),
-    # PARITY over 8 words, a shift register over 4, a sum over 3: their least p is 61 bits, that of longer prompts is more.
-    ("simulate", "transformer", "repaired"): dict.fromkeys(FLOATS, Tried(8, 61, 456, begin=None)),
+    (row["construction"], row["model"], row["variant"]): {name: Tried(**one) for name, one in row["formats"].items()}
+    for row in _ROWS
+    if "formats" in row
 }
+"""Of Counting at the least p for n = 24 … 27, losers keep a weight, which R_p rounds to 0: 24 of 24 tokens are not more than 23. Of
+RNNs, PARITY over 8 words, a shift register over 4, a sum over 3: their least p is 61 bits, that of longer prompts is more.
+"""
 SIGNIFICAND = {"float64": 53, "float32": 24}
 
 
@@ -75,7 +61,7 @@ def longest_sequence(wired: Wired, model: str, float_name: str, size: str = "n")
         variant: entry for (name, of, variant), entry in TRIED.items() if (name, of) == (wired.construction, model)
     }
     if not any(float_name in entry for entry in tried.values()):
-        raise ExportError(_unknown(what, bits, model, float_name, wired.variant))
+        raise ExportError(_unknown(what, bits, float_name, wired.variant, KEEPS.get((wired.construction, model), "")))
     trial = tried.get(wired.variant, {}).get(float_name)
     if trial is None:
         raise ExportError(f"{what}, the variant {wired.variant}: not tried in {float_name}, so it is not exported")
@@ -97,12 +83,12 @@ def longest_sequence(wired: Wired, model: str, float_name: str, size: str = "n")
     return trial.length if wired.model.longest is None else min(wired.model.longest, trial.length)
 
 
-def _unknown(what: str, bits: int, model: str, float_name: str, variant: str) -> str:
+def _unknown(what: str, bits: int, float_name: str, variant: str, keeps: str) -> str:
     if variant == "program":
         return f"{what}, a program, is tried in {float_name} when it is exported"
     significand = SIGNIFICAND[float_name]
-    if model == "cot" and bits > significand:
-        return f"{what} keeps its tape in numbers of p = {bits} bits, {float_name} holds {significand}, so it is not exported"
+    if keeps and bits > significand:
+        return f"{what} keeps {keeps} in numbers of p = {bits} bits, {float_name} holds {significand}, so it is not exported"
     return f"no size of {what} is known to write the right tokens in {float_name}, so it is not exported"
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from constructions.exports.files import replacing, replacing_folder
 from constructions.exports.kinds import FLOATS, KINDS, NOT_CARRIED
 from constructions.exports.limits import ExportError, longest_sequence
+from constructions.models.model import Model
 from constructions.models.request import Request
 from constructions.models.search import END_SEARCH
 from constructions.places import name_part, name_place
@@ -77,7 +78,7 @@ def write(
     kind: str,
     path: Path,
     wired: Wired,
-    model: str,
+    model: Model[Any, Any],
     sidecar: Mapping[str, Any],
     requests: Sequence[Request],
     float_name: str,
@@ -89,7 +90,9 @@ def write(
 
     Raises ExportError for a model that was not tried, OSError.
     """
-    longest = longest_sequence(wired, model, float_name) if tried is None else tried["longest_sequence"]
+    longest = (
+        longest_sequence(wired, model.construction.model, float_name) if tried is None else tried["longest_sequence"]
+    )
     module = importlib.import_module(f"{__package__}.{KINDS[kind].module}")
     about = {
         "kind": kind,
@@ -98,11 +101,11 @@ def write(
         "most_written": limit,
         "computes": f"the formulas of `forward` in {float_name}, without any R(…)",
         **({"tried": dict(tried)} if tried is not None else {}),
-        **({"not_carried": NOT_CARRIED} if model == "rag" else {}),
+        **({"not_carried": NOT_CARRIED} if model.searches else {}),
         "heads": _heads(wired, module.weights_of),
     }
     stops = {token for request in requests for token in request.stop}
-    if model == "rag":  # then it is the caller's turn, who searches
+    if model.searches:  # then it is the caller's turn, who searches
         stops.add(wired.token[END_SEARCH])
     stop = tuple(sorted(stops))
     export = Export(wired, float_name, longest, {**sidecar, "export": about}, stop, limit)

@@ -6,8 +6,8 @@ from typing import Any
 
 
 def __getattr__(name: str) -> Any:
-    """Imports the models when `CONSTRUCTIONS` or `DOOR` is first read, so that graphs can be used without loading weights."""
-    if name not in ("CONSTRUCTIONS", "DOOR"):
+    """Imports the models when `DOOR` is first read, so that graphs can be used without loading weights."""
+    if name != "DOOR":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from constructions.istree import models
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from constructions.istree.base import Answer, IsTreeModel
 from constructions.istree.graph_files import FORMATS, hint, may_be_header, read_graph
-from constructions.istree.graphs import LAYOUTS, PAPER, Graph, GraphError, parse_edge_list, parse_edges
-from constructions.istree.models import DOOR, MODELS, VARIANTS
+from constructions.istree.graphs import Graph, GraphError, parse_edge_list, parse_edges
+from constructions.istree.models import DOOR
 from constructions.models.door import LARGEST_N
 from constructions.models.request import Run
 from constructions.show import cli, options
@@ -87,8 +87,7 @@ def _parser(prog: str) -> Parser:
         type=cli.whole_number(1, LARGEST_N),
         help=f"number of vertices (default: the largest in the graph, or {DEFAULT_N})",
     )
-    add("--tokens", choices=tuple(LAYOUTS), default="paper", help="token layout, see below (default: paper)")
-    options.add_model(parser, DOOR.models, VARIANTS, "transformer")
+    options.add_model(parser, DOOR)
     options.add_engine(parser)
     options.add_trace(parser, "show, for each token, what every head attends to and what every block writes")
     options.add_output(parser)
@@ -96,16 +95,15 @@ def _parser(prog: str) -> Parser:
 
 
 def _epilog() -> str:
-    models = [MODELS[model, PAPER.name].construction for model in DOOR.models]
-    return EPILOG.format(models=options.list_models(models), findings=options.list_findings(models))
+    return EPILOG.format(models=options.list_models(DOOR), findings=options.list_findings(DOOR))
 
 
 def _job(args: argparse.Namespace) -> Job[IsTreeModel, Graph]:
     _check(args)
+    model = options.open_model(args, DOOR)
     graph = _graph(args)
     n = graph.n if graph is not None else args.n or DEFAULT_N
-    with cli.usage_errors():
-        model = MODELS[args.model, args.tokens].in_variant(args.variant)
+
     return Job(args, model, n, graph)
 
 
@@ -157,9 +155,6 @@ def _check(args: argparse.Namespace) -> None:
     ]
     if len(graphs) > 1:
         raise CommandError(f"{' and '.join(graphs)}: give the graph once")
-    if (args.model, args.tokens) not in MODELS:
-        layouts = " or ".join(layout for model, layout in MODELS if model == args.model)
-        raise CommandError(f"--model {args.model} reads the token layout {layouts}, not {args.tokens}")
     options.check(args, runs=bool(graphs), needs='a graph, as in --edges "1-2,2-3"')
 
 

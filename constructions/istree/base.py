@@ -14,8 +14,10 @@ import numpy as np
 
 from constructions.engines import no_response
 from constructions.istree.graphs import (
+    LAYOUTS,
     PAPER,
     Graph,
+    Layout,
     TokenLayout,
     depth_first_tour,
     expected_answer,
@@ -24,14 +26,31 @@ from constructions.istree.graphs import (
     sequence_length,
 )
 from constructions.models.model import Model, PromptDomain, RunAnswer
+from constructions.models.options import Options, option
 from constructions.models.request import Request, Run
 from constructions.models.search import SearchTool
 from constructions.wiring.wired import SpelledTokens, UnknownToken, Wired
+from precision.format import Discipline
 
 EXAMPLE_N = 12  # vertices of a worked example that does not have all
 MOST_WALKED, MOST_SEARCHED = 60_000, 4_000  # tokens of a worked example that has all; with searches in it
 Answer = tuple[Sequence[str], str | None]
 """The chain of thought, and the verdict: YES or NO in either layout, None if there is none."""
+
+
+@dataclass(frozen=True)
+class IsTreeOptions(Options):
+    """lean: the wiring of fewer bits. layout: of a graph's tokens."""
+
+    lean: bool = option(False, models=("transformer",), is_variant=True)
+    layout: Layout = option(
+        "paper",
+        "layout of a graph's tokens",
+        keyword="tokens",
+        choices=tuple(LAYOUTS),
+        models=("transformer",),
+        phrase="layout {}",
+    )
 
 
 @dataclass(frozen=True)
@@ -42,8 +61,6 @@ class IsTreeModel(Model[Graph, Answer]):
 
     tour: ClassVar[bool] = False
     """Whether its chain of thought is the tour itself."""
-    searches: ClassVar[bool] = False
-    """Whether it writes searches and reads their results."""
     prompt_registers: ClassVar[tuple[str, ...]] = ()
     """Those that a trace shows of the prompt."""
 
@@ -62,6 +79,10 @@ class IsTreeModel(Model[Graph, Answer]):
     def in_variant(self, variant: str) -> IsTreeModel:
         super().in_variant(variant)
         return self
+
+    def with_options(self, options: IsTreeOptions, discipline: Discipline = Discipline.FUSED) -> IsTreeModel:
+        model = replace(self, layout=LAYOUTS[options.layout])
+        return model.in_variant("lean") if options.lean else model
 
     def require(self, n: int) -> None:
         if n < 1:

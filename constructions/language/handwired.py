@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import islice
 from typing import Any, ClassVar
 
@@ -19,6 +19,8 @@ from constructions.language.program import Program
 from constructions.language.values import START
 from constructions.language.weights import ProgramWeights
 from constructions.models.building import format_of
+from constructions.models.door import Door
+from constructions.models.options import Options
 from constructions.wiring.affine import Affine
 from constructions.wiring.part import Setting
 from constructions.wiring.plan import BlockPlan, Gadget, Head, LinearUnit
@@ -33,6 +35,7 @@ class HandWired(ProgramModel):
 
     least_bits(n, length, discipline): the least p for which they hold; length: the most tokens of a text.
     meanings: register → what it holds, for people. Whether it is a Transformer, an RNN or a hybrid is read off the blocks.
+    options: what it was made with. make: the function that makes it with other ones.
 
     In the package the program has a name, that of its module; in a file of one's own it may be called as the file.
     """
@@ -40,6 +43,8 @@ class HandWired(ProgramModel):
     blocks: Callable[[Setting], Sequence[BlockPlan]]
     least_bits: Callable[[Any, Any, Discipline], Any]
     meanings: Mapping[str, str] = field(default_factory=dict)
+    options: Options = Options()
+    make: Callable[[Any], HandWired] | None = None
 
     variant: ClassVar[str] = "by hand"
 
@@ -49,6 +54,17 @@ class HandWired(ProgramModel):
         odd = [pair for pair in dict(self.meanings).items() if not all(isinstance(text, str) for text in pair)]
         if odd:
             raise ValueError(f"the meaning of a register is text, not {odd[0]!r}")
+
+    @property
+    def door(self) -> Door[ProgramModel]:
+        return Door(self.program.name, {self.model: self}, self.options)
+
+    def with_options(self, options: Any, discipline: Discipline = Discipline.FUSED) -> HandWired:
+        own = type(self.options)(**{name: getattr(options, name) for name in self.options.items()})
+        return self if self.make is None or own == self.options else _made(self.make, own)
+
+    def particulars(self) -> Mapping[str, object]:
+        return {**super().particulars(), **self.options.fields}
 
     def weights(self, n: Any) -> ProgramWeights:
         return _ByHand(self, n)
@@ -77,6 +93,11 @@ class HandWired(ProgramModel):
         only_said = [word for word in self.weights(SIZE_OF_EXAMPLES).words if word not in (START, *read)]
         words = {word: f"1 at the token {word}, else 0" for word in read}
         return {**words, **dict.fromkeys(only_said, "an answer: the output writes it"), **self.meanings}
+
+
+@cache
+def _made(make: Callable[[Any], HandWired], options: Options) -> HandWired:
+    return make(options)
 
 
 class _ByHand(ProgramWeights):

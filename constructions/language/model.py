@@ -21,7 +21,7 @@ from constructions.language.values import START
 from constructions.language.weights import ProgramWeights
 from constructions.models.building import format_of
 from constructions.models.construction import Construction, Derived, lead_of, numbers_of
-from constructions.models.door import LARGEST_N, Door
+from constructions.models.door import Door
 from constructions.models.model import NOTHING, Ids, Model, Planned, PromptDomain, RunAnswer
 from constructions.models.request import Request, Run
 from constructions.models.search import END_SEARCH, SearchTool
@@ -92,14 +92,9 @@ class ProgramModel(Model[Prompt, str]):
         return ProgramModel(in_architecture(self.program, name))
 
     @property
-    def door(self) -> Door:
+    def door(self) -> Door[ProgramModel]:
         """Returns how callers open it."""
-        return Door(
-            self.program.name,
-            self.models,
-            lambda name, discipline, *, n=None: (self.as_model(name), n),
-            {"n": LARGEST_N},
-        )
+        return Door(self.program.name, {name: self.as_model(name) for name in self.models})
 
     @property
     def glossary(self) -> Mapping[str, str]:

@@ -11,8 +11,6 @@ from constructions.wiring.part import Setting
 from constructions.wiring.register import Past, register
 from precision.format import Format
 
-MODELS = ("transformer", "rag", "hybrid", "cot")
-
 
 @dataclass(frozen=True)
 class Derived:
@@ -54,7 +52,7 @@ class Example:
 class Construction:
     """What people are told of one model of the paper.
 
-    name: as in `python -m constructions.NAME`. model: transformer, rag, hybrid or cot; name and model are unique.
+    name: as in `python -m constructions.NAME`. model: as of --model; name and model are unique.
     statement: what is claimed, in a sentence. variants: the one without anything as printed first.
     precision: the least p as a formula in n. glossary: register → meaning.
     """

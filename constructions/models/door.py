@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from functools import cache
+from typing import Any, Generic, TypeVar, cast
 
 from constructions.models.model import Model
+from constructions.models.options import Options, require_size
 from precision.format import Discipline
 
-LONGEST_BITS = 128  # of a number that a message writes in digits
+AnyModel = TypeVar("AnyModel", bound=Model[Any, Any])
 COMMON_OPTIONS = "model, variant, findings, p, sequential"
 LARGEST_N = 1 << 20  # of a model that is wired: it has a row of weights for each number
 
@@ -24,18 +26,33 @@ class NoConstruction(ValueError):
 
 
 @dataclass(frozen=True)
-class Door:
+class Door(Generic[AnyModel]):
     """One construction: how callers open its models.
 
-    models: their names, the usual one first. model_of(model, discipline, **options): the model, and the n that it is to be wired
-    for, None if that is left to the input. It raises ValueError, with one line, for what it cannot take. options: the keywords
-    that it takes, each with the largest number that fits into memory, None where it takes a text.
+    wirings: its models by name, the usual one first, each with its usual options. options: what can be chosen of them, as usual.
+    most: the largest size that fits into memory. usual_size: where callers name none; None if that is left to the input.
     """
 
     name: str
-    models: tuple[str, ...]
-    model_of: Callable[..., tuple[Model[Any, Any], int | None]]
-    options: Mapping[str, int | None]
+    wirings: Mapping[str, AnyModel]
+    options: Options = Options()
+    most: int = LARGEST_N
+    usual_size: int | None = None
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The names of its models."""
+        return tuple(self.wirings)
+
+    @property
+    def variants(self) -> tuple[str, ...]:
+        """Returns those of all models; a model that lacks one says so."""
+        return tuple(dict.fromkeys(name for one in self.wirings.values() for name in one.construction.variants))
+
+    @property
+    def size(self) -> str:
+        """Returns what callers call the n of its models."""
+        return self.wirings[self.models[0]].size
 
     def model(self, name: str | None) -> str:
         """Returns the usual model where none is named. Raises NoConstruction."""
@@ -46,41 +63,37 @@ class Door:
 
     def open(
         self, model: str | None, discipline: Discipline, options: Mapping[str, object]
-    ) -> tuple[Model[Any, Any], int | None]:
-        """Returns the model with these options, and its n or None. Raises ValueError for a model or an option that there is none
-        of.
+    ) -> tuple[AnyModel, int | None]:
+        """Returns the model with these options, by their keywords, and its n or None. Raises ValueError for a model or an option
+        that there is none of, and for a value that it cannot have.
         """
         model_name = self.model(model)
-        if unknown := [name for name in options if name not in self.options]:
-            raise ValueError(
-                f"{self.name} has no option {unknown[0]!r}; it has {', '.join(self.options)}, and all have {COMMON_OPTIONS}"
-            )
-        for name, value in options.items():
-            self.require(name, value)
-        return self.model_of(model_name, discipline, **options)
-
-    def require(self, name: str, value: object) -> None:
-        """Raises ValueError for a number beyond what fits into memory."""
-        most = self.options.get(name)
-        if isinstance(value, int) and most is not None and abs(value) > most:
-            beyond = f"above {most:,}, the largest that is wired here" if value > 0 else "below 0"
-            raise ValueError(f"{name} = {show_number(value)} is {beyond}")
-
-
-def show_number(number: int) -> str:
-    """Returns a number as messages show it; a very long one by its bit length, since Python refuses to print it."""
-    bits = number.bit_length()
-    return f"{number:,}" if bits <= LONGEST_BITS else f"a number of {bits:,} bits"
+        values = {key: value for key, value in options.items() if key != self.size and value is not None}
+        size = options.get(self.size, self.usual_size)
+        n = None if size is None else require_size(self.size, size, self.most)
+        keywords = {one.keyword: one for one in self.options.items().values() if not one.is_variant}
+        own = self.options.items(model_name)
+        for key in values:
+            if key not in keywords:
+                has = ", ".join((self.size, *keywords))
+                raise ValueError(f"{self.name} has no option {key!r}; it has {has}, and all have {COMMON_OPTIONS}")
+            if keywords[key].name not in own and values[key] != keywords[key].usual:
+                raise ValueError(f"{self.name} as {model_name} has no option {key!r}")
+        if lacking := [key for key, one in keywords.items() if one.is_required and key not in values]:
+            raise ValueError(f"{self.name} needs a {lacking[0]}: {keywords[lacking[0]].help}")
+        chosen = {keywords[key].name: keywords[key].checked(value) for key, value in values.items()}
+        return cast("AnyModel", self.wirings[model_name].with_options(self.options.given(chosen), discipline)), n
 
 
-def find_door(name: str) -> Door:
+@cache
+def find_door(name: str) -> Door[Any]:
     """Returns the door of a construction, which is imported only now. Raises NoConstruction."""
     package = __name__.partition(".")[0]
     module = f"{package}.{name}"
     if name.isidentifier() and importlib.util.find_spec(module) is not None:
         door = getattr(importlib.import_module(module), "DOOR", None)
         if door is not None:
-            return cast("Door", door)
+            return cast("Door[Any]", door)
     from constructions.models.registry import find_constructions
 
     names = dict.fromkeys(item.construction.name for item in find_constructions())

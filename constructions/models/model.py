@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from constructions.models.building import chosen_of, format_of, wired_of
 from constructions.models.construction import Construction, Derived
@@ -50,10 +50,13 @@ class PromptDomain:
 class Model(ABC, Generic[Input, Answer]):
     """A value with all that the wiring fixes besides n, such as a token layout, the length of queries, or a machine.
 
-    The registry finds those that a module of this package has in `CONSTRUCTIONS`. The weights are written once: all
+    The registry finds those of the `DOOR` of each module of this package. The weights are written once: all
     that `build` asks for them takes an integer n, or a symbol that stands for many, but for `require`.
     printed: ids of the findings that are put back to print.
     """
+
+    searches: ClassVar[bool] = False
+    """Whether it writes searches and reads their results."""
 
     # What people are told
 
@@ -83,6 +86,10 @@ class Model(ABC, Generic[Input, Answer]):
             raise ValueError(
                 f"{about.name}, {about.model}, has no variant {variant}; it has {', '.join(about.variants)}"
             )
+        return self
+
+    def with_options(self, options: Any, discipline: Discipline = Discipline.FUSED) -> Model[Input, Answer]:
+        """Returns this model as a task's options want it, for numbers that are rounded so. Raises ValueError."""
         return self
 
     # Weights

@@ -1,6 +1,6 @@
 """Finds constructions and parts by looking into the package: adding one is adding one file.
 
-A construction stands in the tuple `CONSTRUCTIONS` of a module or package here; a part is a module of `constructions.parts.gadgets`,
+A construction stands behind the `DOOR` of a module or package here; a part is a module of `constructions.parts.gadgets`,
 `constructions.parts.heads` or `constructions.parts.recurrences` with a `PART`. Nothing registers itself.
 """
 
@@ -14,7 +14,6 @@ from types import ModuleType
 from typing import Any
 
 import constructions
-from constructions.models.construction import MODELS
 from constructions.models.model import Model
 from constructions.wiring.part import Part
 
@@ -22,15 +21,15 @@ PART_FOLDERS = ("gadgets", "heads", "recurrences")
 
 
 def find_constructions() -> tuple[Model[Any, Any], ...]:
-    """Returns every construction, by name, the Transformer first. Raises ValueError if two share name and model."""
+    """Returns every construction, by name, the usual model first. Raises ValueError if two share name and model."""
     by_name: dict[tuple[str, str], Model[Any, Any]] = {}
     for module in _modules(constructions, packages=True):
-        for item in getattr(module, "CONSTRUCTIONS", ()):
+        for item in module.DOOR.wirings.values() if hasattr(module, "DOOR") else ():
             name, model = item.names
             if item.names in by_name:
                 raise ValueError(f"two constructions are called {name!r}, {model}; one is in {module.__name__}")
             by_name[item.names] = item
-    return tuple(by_name[names] for names in sorted(by_name, key=lambda names: (names[0], MODELS.index(names[1]))))
+    return tuple(by_name[names] for names in sorted(by_name, key=lambda names: names[0]))
 
 
 def find_parts() -> tuple[Part, ...]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from constructions.models.door import LARGEST_N
+from constructions.models.door import LARGEST_N, Door
 from constructions.models.request import Run
 from constructions.retrieval.retriever import Retriever
 from constructions.retrieval.task import Question
@@ -47,20 +47,16 @@ findings, for --printed:
 """ + options.exit_codes("the model's answer is right", "it is another one; stderr says what was expected")
 
 
-def main(retrievers: Sequence[Retriever], argv: Sequence[str] | None = None) -> int:
-    """Runs the command of one task, solved by each of these models; returns its exit code."""
+def main(door: Door[Retriever], argv: Sequence[str] | None = None) -> int:
+    """Runs the command of one task; returns its exit code."""
     command = Command[Retriever, Question, str](
-        f"python -m constructions.{retrievers[0].task.name}",
-        partial(_parser, retrievers),
-        partial(_job, {retriever.model: retriever for retriever in retrievers}),
-        _page,
-        running="reading",
+        f"python -m constructions.{door.name}", partial(_parser, door), partial(_job, door), _page, running="reading"
     )
     return command.main(_prompt_last(sys.argv[1:] if argv is None else argv))
 
 
-def _parser(retrievers: Sequence[Retriever], prog: str) -> Parser:
-    task, models = retrievers[0].task, [retriever.construction for retriever in retrievers]
+def _parser(door: Door[Retriever], prog: str) -> Parser:
+    task = door.wirings[door.models[0]].task
     epilog = EPILOG.format(
         prog=prog,
         name=task.name,
@@ -68,8 +64,8 @@ def _parser(retrievers: Sequence[Retriever], prog: str) -> Parser:
         query=task.example.partition("? ")[2],
         asks=task.asks,
         zero="; a threshold may be 0" if task.zero else "",
-        models=options.list_models(models),
-        findings=options.list_findings(models),
+        models=options.list_models(door),
+        findings=options.list_findings(door),
     )
     parser = Parser(prog, f"{task.statement} Asks a wired model.", epilog)
     add = parser.add_argument
@@ -89,21 +85,21 @@ def _parser(retrievers: Sequence[Retriever], prog: str) -> Parser:
         type=cli.whole_number(1, LARGEST_N),
         help=f"bound of numbers and length (default: the least for the prompt, or {DEFAULT_N})",
     )
-    options.add_model(parser, [model.model for model in models], models[0].variants, models[0].model)
+    options.add_model(parser, door)
     options.add_engine(parser)
     options.add_trace(parser, "show what every head attends to and what every block writes")
     options.add_output(parser)
     return parser
 
 
-def _job(models: Mapping[str, Retriever], args: argparse.Namespace) -> Job[Retriever, Question]:
+def _job(door: Door[Retriever], args: argparse.Namespace) -> Job[Retriever, Question]:
     if args.prompt == "-":
         if args.sequence is not None:
             raise CommandError("- and --sequence: give the sequence once")
         args.prompt, args.sequence = None, "-"
     asks = args.prompt is not None or args.sequence is not None
     options.check(args, runs=asks, needs="a prompt")
-    retriever = models[args.model]
+    retriever = options.open_model(args, door)
     question = _question(retriever, args) if asks else None
     n = args.n or (DEFAULT_N if question is None else question.least_n)
     if question is not None:

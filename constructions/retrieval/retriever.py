@@ -12,12 +12,13 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any
 
 from constructions.engines import no_response
 from constructions.models.construction import Construction, Derived, lead_of, numbers_of
-from constructions.models.door import LARGEST_N, Door
+from constructions.models.door import Door
 from constructions.models.model import NOTHING, Ids, Model, Planned, PromptDomain, RunAnswer
+from constructions.models.options import Options, option
 from constructions.models.request import Request, Run
 from constructions.models.search import SearchTool
 from constructions.parts.heads.match import FINDING as SCORE_RANGE
@@ -93,9 +94,6 @@ class Retriever(Model[Question, str]):
     model: str = "transformer"
     embedding: Callable[[RetrievalPlan, Task], Embedding] = number_embedding
 
-    searches: ClassVar[bool] = False
-    """True if it writes searches and reads their results."""
-
     def as_hybrid(self, **fields: Any) -> Retriever:
         """Returns the hybrid RNN of the same task, with these fields."""
         return replace(self, architecture="A hybrid RNN with one head", source="Theorem 5.6", model="hybrid", **fields)
@@ -146,6 +144,15 @@ class Retriever(Model[Question, str]):
             constants.append(Derived("S", Fraction(scale.mismatch), f"{mismatch}{kind}: what unequal keys cost"))
             constants.append(Derived("D", Fraction(scale.default), f"{default}: what position 1 costs as the default"))
         return (*constants, *self.more_constants(setting))
+
+    def with_options(self, options: RetrievalOptions, discipline: Discipline = Discipline.FUSED) -> Retriever:
+        """Raises ValueError for a length that no query has."""
+        length, task = options.query_length, self.task
+        if length is None:
+            return self
+        if length < task.least or (task.most is not None and length > task.most):
+            raise ValueError(f"query_length = {length}: the query of {task.name} is {task.asks}")
+        return replace(self, query_length=length)
 
     # Weights
 
@@ -258,20 +265,16 @@ class Retriever(Model[Question, str]):
         return PromptDomain(sentence, prompt, (2 + least + query_length, 2 + n + query_length))
 
 
-def door_of(retrievers: Sequence[Retriever]) -> Door:
+@dataclass(frozen=True)
+class RetrievalOptions(Options):
+    """query_length: of the queries; by default that of the task."""
+
+    query_length: int | None = option(None, "tokens of a query", most=LONGEST_QUERY, has_flag=False)
+
+
+def door_of(*retrievers: Retriever) -> Door[Retriever]:
     """Returns the door of one task, solved by each of these models."""
-    by_model, task = {retriever.model: retriever for retriever in retrievers}, retrievers[0].task
-
-    def model_of(
-        model: str, discipline: Discipline, *, n: int | None = None, query_length: int | None = None
-    ) -> tuple[Retriever, int | None]:
-        if query_length is None:
-            return by_model[model], n
-        if query_length < task.least or (task.most is not None and query_length > task.most):
-            raise ValueError(f"query_length = {query_length}: the query of {task.name} is {task.asks}")
-        return replace(by_model[model], query_length=query_length), n
-
-    return Door(task.name, tuple(by_model), model_of, {"n": LARGEST_N, "query_length": LONGEST_QUERY})
+    return Door(retrievers[0].task.name, {one.model: one for one in retrievers}, RetrievalOptions())
 
 
 GLOSSARY: Mapping[str, str] = {

@@ -71,7 +71,8 @@ class _Once(argparse.Action):
 class Parser(argparse.ArgumentParser):
     """An argument parser whose errors are CommandErrors. epilog: a text, or what makes one if somebody asks for help.
 
-    An option that takes a value is given once. given: those that have their value.
+    An option that takes a value is given once. given: those that have their value. hint: the end of an error about an option
+    that there is not.
     """
 
     def __init__(self, prog: str, description: str, epilog: str | Callable[[], str]) -> None:
@@ -80,7 +81,7 @@ class Parser(argparse.ArgumentParser):
             prog=prog, description=description, allow_abbrev=False, formatter_class=partial(_Help, width=80)
         )
         self._ending = epilog
-        self.given = set[str]()
+        self.given, self.hint = set[str](), ""
         for kind in (None, "store"):
             self.register("action", kind, _Once)
 
@@ -94,7 +95,7 @@ class Parser(argparse.ArgumentParser):
         return super().format_help()
 
     def error(self, message: str) -> NoReturn:
-        raise CommandError(message)
+        raise CommandError(message + self.hint * message.startswith("unrecognized"))
 
 
 def run_command(prog: str, command: Callable[[Sequence[str]], int], argv: Sequence[str] | None) -> int:

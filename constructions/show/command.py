@@ -79,7 +79,7 @@ class Command(Generic[AnyModel, Input, Answer]):
             kind, name = args.export
             with cli.progress(f"exporting to {name}"), cli.usage_errors("--export: "):
                 written = export(model, wired, kind, Path(name), args.float, shown)
-            options.report_export(args, model.construction, written, run=given is not None)
+            options.report_export(args, model, written, run=given is not None)
         if args.dump_weights is not None:
             examples = worked_examples(model.examples(wired, shown))
             options.dump_weights(args, model, wired, examples, model.described(wired), run=given is not None)

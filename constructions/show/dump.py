@@ -285,7 +285,7 @@ def dump_document(
         "head_width": head_width(wired.model),
         "longest_sequence": wired.model.longest,
         **extra,
-        **({"search": SEARCH} if about.model == "rag" else {}),
+        **({"search": SEARCH} if model.searches else {}),
         "forward": forward_rule(wired),
         "float_formats": float_formats(wired, about.model),
         "registers": {name: index for index, name in enumerate(wired.registers)},

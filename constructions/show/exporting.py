@@ -26,14 +26,15 @@ def export(
 
     given: an input for the examples. tried: what `trial_of` returned for these weights; by default they are tried now.
     """
-    architecture = model.construction.model
     tried = trial_of(model, wired, float_name, given) if tried is None else tried
     if tried is None:
-        longest_sequence(wired, architecture, float_name, model.size)  # before the examples, which may take long
+        longest_sequence(
+            wired, model.construction.model, float_name, model.size
+        )  # before the examples, which may take long
     requests = list(model.examples(wired, given))
     sidecar = dump_document(model, wired, list(worked_examples(requests)), model.described(wired))
     limit = model.most_produced(wired) or max((request.limit for request in requests), default=1)
-    return write(kind, path, wired, architecture, sidecar, requests, float_name, limit, tried)
+    return write(kind, path, wired, model, sidecar, requests, float_name, limit, tried)
 
 
 def trial_of(model: Any, wired: Wired, float_name: str, given: object = None) -> Mapping[str, int] | None:

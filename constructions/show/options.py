@@ -5,25 +5,60 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from constructions.engines import DEVICES, ENGINES, Decoded, EngineMissing, current_name, find_engine
 from constructions.exports.kinds import FLOATS, KINDS, NOT_CARRIED
 from constructions.models.construction import Construction, Example
+from constructions.models.door import AnyModel, Door
 from constructions.models.model import Model
+from constructions.models.options import Option, Options
 from constructions.show import cli
 from constructions.show.cli import CommandError, Parser
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
 
 
-def add_model(parser: Parser, models: Sequence[str], variants: Sequence[str], default: str, *, fits: str = "n") -> None:
-    """Adds the options of the weights: model, precision, findings as printed. fits: what the least precision depends on."""
-    add = parser.add_argument
-    add("--model", choices=models, default=default, help=f"see below (default: {default})")
-    add("--variant", choices=variants, default="repaired", help="default: repaired")
+def add_model(parser: Parser, door: Door[Any], *, fits: str = "n") -> None:
+    """Adds the options of the weights: model, its own options, precision, findings as printed. fits: what the least precision
+    depends on.
+    """
+    add, default, variants = parser.add_argument, door.models[0], door.variants
+    add("--model", choices=door.models, default=default, help=f"see below (default: {default})")
+    add_options(parser, door.options)
+    add("--variant", choices=variants, default=variants[0], help=f"default: {variants[0]}")
     add("--printed", metavar="FINDING[,…]", help="put these findings back to print in the repaired variant; see below")
     add_arithmetic(parser, fits=fits)
+
+
+def add_options(parser: argparse._ActionsContainer, options: Options, model: str | None = None) -> list[str]:
+    """Adds the options of a model, or of all models of a task, and returns their flags. An option that is not given is None."""
+    flags = []
+    for one in options.items(model).values():
+        about: dict[str, Any] = {"help": one.help}
+        if isinstance(one.usual, bool):
+            about |= {"action": "store_true", "default": None}
+        elif one.most is not None:
+            about |= {"type": cli.whole_number(1, one.most)}
+        elif one.choices:
+            about |= {"choices": tuple(one.choices), "help": f"{one.help} (default: {one.usual})"}
+        if one.has_flag and not one.is_variant:
+            flags.append(f"--{one.keyword.replace('_', '-')}")
+            parser.add_argument(flags[-1], **about)
+    return flags
+
+
+def options_in(args: argparse.Namespace, options: Options, model: str | None = None) -> dict[str, Option]:
+    """Returns the options that a command was given, by their keywords, of those that `add_options` added."""
+    return {one.keyword: one for one in options.items(model).values() if getattr(args, one.keyword, None) is not None}
+
+
+def open_model(args: argparse.Namespace, door: Door[AnyModel]) -> AnyModel:
+    """Returns the model that the options of `add_model` name. Raises CommandError for options that do not go together."""
+    values = {key: getattr(args, key) for key in options_in(args, door.options)}
+    with cli.usage_errors():
+        model, _ = door.open(args.model, Discipline(args.discipline), values)
+        return cast("AnyModel", model.in_variant(args.variant))
 
 
 def add_arithmetic(parser: Parser, *, fits: str = "n") -> None:
@@ -89,13 +124,15 @@ def writes_model(args: argparse.Namespace) -> bool:
     return args.dump_weights is not None or args.export is not None
 
 
-def list_models(models: Sequence[Construction]) -> str:
+def list_models(door: Door[Any]) -> str:
     """Returns a line of --help for each model."""
+    models = (model.construction for model in door.wirings.values())
     return "\n".join(f"  {model.model:<12} {model.source}: {model.statement}" for model in models)
 
 
-def list_findings(models: Sequence[Construction]) -> str:
+def list_findings(door: Door[Any]) -> str:
     """Returns a line of --help for each finding, with the models that can have it back."""
+    models = [model.construction for model in door.wirings.values()]
     findings = dict.fromkeys(finding for model in models for finding in model.findings)
     return "\n".join(
         f"  {f.id:<18} {', '.join(model.model for model in models if f in model.findings)}; {f.source}: {f.printed}"
@@ -200,8 +237,10 @@ def dump_weights(
     cli.report_written(written, as_json=args.json and not run)
 
 
-def report_export(args: argparse.Namespace, model: Construction, written: Sequence[Path], *, run: bool = False) -> None:
+def report_export(
+    args: argparse.Namespace, model: Model[Any, Any], written: Sequence[Path], *, run: bool = False
+) -> None:
     """Says what was exported, and what of the model is not in it. run: whether a run follows on stdout."""
-    if model.model == "rag":
+    if model.searches:
         cli.say(f"not in the export: {NOT_CARRIED}")
     cli.report_written(written, as_json=args.json and not run and args.dump_weights is None)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -14,10 +13,8 @@ from constructions.show.cli import CommandError, Parser
 from constructions.show.command import Command, Job
 from constructions.show.run import run_document
 from constructions.turing.base import TuringModel
-from constructions.turing.door import DEFAULT_STEPS, machine_of
+from constructions.turing.door import DEFAULT_STEPS, DOOR, machine_of
 from constructions.turing.library import LIBRARY
-from constructions.turing.machine import Machine
-from constructions.turing.models import MODELS, VARIANTS
 from constructions.turing.show import outcome, print_steps
 from constructions.turing.simulator import MOST_HISTORY, Configuration
 
@@ -65,22 +62,12 @@ engines:
 def _parser(prog: str) -> Parser:
     parser = Parser(prog, "Runs a Turing machine by a wired model.", partial(_epilog, prog))
     add = parser.add_argument
-    add("--machine", metavar="MACHINE", help="as 1RB1LB_1LA1RZ, or a file, or a name; see below")
-    add(
-        "--tape", metavar="WORD", help="symbols from the head's cell to the right (default: none; a name's own example)"
-    )
     add(
         "--steps",
         type=cli.whole_number(0, MOST_HISTORY),
         help=f"the most steps of a run, which the model is wired for (default: {DEFAULT_STEPS}; with --export there is none)",
     )
-    add(
-        "--cells",
-        type=cli.whole_number(1, MOST_HISTORY),
-        help="for cot and hybrid: the space, with the word in its middle (default: for cot, 16 on both sides of the word; "
-        "for hybrid, as far as the steps reach)",
-    )
-    options.add_model(parser, tuple(MODELS), VARIANTS, "hybrid", fits="the steps")
+    options.add_model(parser, DOOR, fits="the steps")
     options.add_engine(parser)
     options.add_trace(parser, "show the tape after each step, as the model's words tell it")
     options.add_output(parser, instead=", run nothing")
@@ -88,22 +75,23 @@ def _parser(prog: str) -> Parser:
 
 
 def _epilog(prog: str) -> str:
-    models = [model.construction for model in MODELS.values()]
     return EPILOG.format(
         prog=prog,
         machines="\n".join(f"    {named.name:<11} {named.does}; wants {named.wants}" for named in LIBRARY),
-        models=options.list_models(models),
-        findings=options.list_findings(models),
+        models=options.list_models(DOOR),
+        findings=options.list_findings(DOOR),
     )
 
 
 def _job(args: argparse.Namespace) -> Job[TuringModel, int]:
     _check(args)
-    machine, tape = _machine(args)
     with cli.usage_errors():
-        MODELS[args.model].in_variant(args.variant)
+        machine, args.tape, note = machine_of(args.machine, args.tape)
+    if note:
+        cli.say(note)
+    args.machine = str(machine)
+    model = options.open_model(args, DOOR)
     args.steps = DEFAULT_STEPS if args.steps is None else args.steps
-    model = replace(MODELS[args.model], machine=machine, tape=tape, cells=args.cells)
     given = None if options.writes_model(args) else args.steps
     return Job(args, model, args.steps, given)
 
@@ -146,8 +134,6 @@ def _check(args: argparse.Namespace) -> None:
         raise CommandError("nothing to do; give a --machine (see --help)")
     if args.export is not None and args.steps is None:
         raise CommandError("--export needs --steps, the most steps of the runs that the model is to be for")
-    if args.cells is not None and args.model == "rag":
-        raise CommandError("--cells is for the models cot and hybrid; rag has all cells that --steps can reach")
     if args.json and args.trace:
         raise CommandError("--json prints one document; leave out --trace, the words are in it")
     if args.json and not options.writes_model(args) and (args.steps or 0) > MOST_STEPS_LISTED:
@@ -155,15 +141,6 @@ def _check(args: argparse.Namespace) -> None:
             f"--json lists every word of a run: at most {MOST_STEPS_LISTED:,} --steps, not {args.steps:,}"
         )
     options.check(args, runs=not options.writes_model(args))
-
-
-def _machine(args: argparse.Namespace) -> tuple[Machine, str]:
-    """Returns the machine and its word. Raises CommandError."""
-    with cli.usage_errors():
-        machine, tape, note = machine_of(str(args.machine), args.tape)
-    if note:
-        cli.say(note)
-    return machine, tape
 
 
 COMMAND = Command(

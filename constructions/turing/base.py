@@ -41,6 +41,9 @@ class TuringModel(Model[int, Configuration]):
     has_space: ClassVar[bool] = False
     """Whether the tape that it may use ends somewhere."""
 
+    def with_options(self, options: Any, discipline: Discipline = Discipline.FUSED) -> TuringModel:
+        return replace(self, machine=options.rules, tape=options.tape, cells=options.cells)
+
     @abstractmethod
     def any_task(self, n: int) -> Any:
         """Returns what the weights for n steps are derived from, without the bounds of what can be wired. Raises MachineError."""

@@ -3,19 +3,65 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any, Self
 
 from constructions.models.door import Door
+from constructions.models.options import Options, option
 from constructions.turing.base import TuringModel
+from constructions.turing.cot import Cot
+from constructions.turing.hybrid import TuringHybrid
 from constructions.turing.library import LIBRARY, find
-from constructions.turing.machine import LONGEST_QUOTE, Machine
-from constructions.turing.models import MODELS
+from constructions.turing.machine import LONGEST_QUOTE, Machine, parse_standard
 from constructions.turing.pasted import Pasted, looks_like_a_machine, read_machine
+from constructions.turing.rag import TuringRag
 from constructions.turing.simulator import MOST_HISTORY
-from precision.format import Discipline
 
 DEFAULT_STEPS = 1000
+DEFAULT_MACHINE = "bb2"
+
+
+@dataclass(frozen=True)
+class TuringOptions(Options):
+    """machine: in the standard text format. tape: the word on it. cells: how many there are; by default the model chooses them."""
+
+    machine: str = option(
+        str(find(DEFAULT_MACHINE).machine),
+        "rules as 1RB1LB_1LA1RZ, a name of the library, or a file",
+        is_required=True,
+        phrase="{}",
+    )
+    tape: str = option(
+        "",
+        "symbols from the head's cell to the right (default: none; a name's own example)",
+        phrase="on {}",
+    )
+    cells: int | None = option(
+        None,
+        "the space, with the word in its middle (default: for cot, 16 on both sides of the word; "
+        "for hybrid, as far as the steps reach)",
+        most=MOST_HISTORY,
+        models=("cot", "hybrid"),
+        phrase="{} cells",
+    )
+
+    @property
+    def rules(self) -> Machine:
+        """The machine."""
+        return parse_standard(self.machine)
+
+    def given(self, values: Mapping[str, Any], *, files: bool = False) -> Self:
+        """Raises CommandError, ValueError."""
+        machine, tape = values.get("machine"), values.get("tape")
+        if not isinstance(machine, str | Machine | None):
+            raise ValueError(f"a machine is a text as 1RB1LB_1LA1RZ, or a Machine, not {machine!r}")
+        if not isinstance(tape, str | None):
+            raise ValueError(f"a tape is a text of symbols as 0110, not {tape!r}")
+        text = DEFAULT_MACHINE if machine is None else str(machine)
+        rules, word, _ = machine_of(text, tape, files=files)
+        return replace(self, **{**values, "machine": str(rules), "tape": word})
 
 
 def machine_of(text: str, tape: str | None, *, files: bool = True) -> tuple[Machine, str, str]:
@@ -67,33 +113,11 @@ def _is_file(text: str) -> bool:
         return False
 
 
-def _model_of(
-    model: str,
-    discipline: Discipline,
-    *,
-    machine: str | Machine | None = None,
-    tape: str | None = None,
-    steps: int = DEFAULT_STEPS,
-    cells: int | None = None,
-) -> tuple[TuringModel, int]:
-    if machine is None:
-        raise ValueError('turing needs a machine, as in machine="1RB1LB_1LA1RZ"')
-    if not isinstance(machine, str | Machine):
-        raise ValueError(f"a machine is a text as 1RB1LB_1LA1RZ, or a Machine, not {machine!r}")
-    if not isinstance(tape, str | None):
-        raise ValueError(f"a tape is a text of symbols as 0110, not {tape!r}")
-    if isinstance(machine, Machine):
-        rules, word = machine, tape or ""
-        rules.word(word)
-    else:
-        rules, word, _ = machine_of(machine, tape, files=False)
-    return replace(MODELS[model], machine=rules, tape=word, cells=cells), steps
-
-
-CONSTRUCTIONS = tuple(MODELS.values())
+MODELS: Mapping[str, TuringModel] = {"hybrid": TuringHybrid(), "rag": TuringRag(), "cot": Cot()}
 DOOR = Door(
-    name="turing",
-    models=("hybrid", "rag", "cot"),
-    model_of=_model_of,
-    options={"machine": None, "tape": None, "steps": MOST_HISTORY, "cells": MOST_HISTORY},
+    "turing",
+    MODELS,
+    TuringOptions(),
+    most=MOST_HISTORY,
+    usual_size=DEFAULT_STEPS,
 )

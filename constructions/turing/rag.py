@@ -195,6 +195,7 @@ BLOCKS: Mapping[int, str] = {
 class TuringRag(TapeModel):
     """The Linear RNN that searches. It has all cells that its steps can reach: no number of cells is given."""
 
+    searches = True
     construction = Construction(
         name="turing",
         source=SOURCE,

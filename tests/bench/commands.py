@@ -25,8 +25,8 @@ from typing import NamedTuple
 from constructions.istree.graphs import PAPER, Graph
 from constructions.istree.models import MODELS
 from constructions.show.markdown import table
+from constructions.turing.door import MODELS as TURING_MODELS
 from constructions.turing.library import find
-from constructions.turing.models import MODELS as TURING_MODELS
 from tests.bench.engines import SHAPE, this_machine, write
 from verify.inputs.large_graphs import LargeGraph
 
@@ -77,7 +77,7 @@ def walks(model: str, *more: str, largest: int = SIZES[-1]) -> Command:
         return ("constructions.istree", *options, *written, "--graph", str(path))
 
     def tokens(n: int) -> int:
-        return len(PAPER.prompt(tree(n))) + len(MODELS[model, PAPER.name].expected(tree(n)))
+        return len(PAPER.prompt(tree(n))) + len(MODELS[model].expected(tree(n)))
 
     return Command(" ".join(("istree", *options, "--graph FILE")), argv, edges, tokens, largest)
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from constructions.retrieval.cli import main as retrieval_main
+from constructions.retrieval.task import Task
 
 
 def command(name: str) -> Callable[[Sequence[str]], int]:
@@ -17,8 +18,8 @@ def command(name: str) -> Callable[[Sequence[str]], int]:
 def main_of(name: str) -> Callable[[Sequence[str]], int]:
     """Returns what `python -m NAME` calls with its arguments."""
     module = importlib.import_module(name)
-    if hasattr(module, "RETRIEVERS"):
-        return partial(retrieval_main, module.RETRIEVERS)
+    if isinstance(getattr(module, "TASK", None), Task):
+        return partial(retrieval_main, module.DOOR)
     main: Callable[[Sequence[str]], int]
     main = importlib.import_module(f"{name}.__main__").main if hasattr(module, "__path__") else module.main
     return main

@@ -98,7 +98,7 @@ def _built() -> Iterator[tuple[str, Wired, int]]:
             wired = program.build(n)
             yield f"istree {program.names}", wired, program.setting(n, wired.arithmetic.format).length
         for module in (index, recall, ngram, counting):
-            for retriever in module.RETRIEVERS:
+            for retriever in module.DOOR.wirings.values():
                 wired = retriever.build(n)
                 setting = retriever.setting(n, wired.arithmetic.format)
                 yield f"{module.__name__} {retriever.model}", wired, setting.length

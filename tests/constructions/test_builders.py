@@ -12,15 +12,17 @@ from constructions import counting, index, ngram, recall
 from constructions.istree.graphs import LAYOUTS
 from constructions.istree.lean import Lean
 from constructions.istree.models import MODELS as TREES
+from constructions.istree.transformer import TourTransformer
 from constructions.layers import block_arrays
 from constructions.models.model import Model
-from constructions.turing.models import MODELS as MACHINES
+from constructions.turing.door import MODELS as MACHINES
 from precision.format import Discipline
 
 SOLVERS: dict[str, Model[Any, Any]] = {
-    **{f"istree, {' '.join(name)}": model for name, model in TREES.items()},
+    **{f"istree, {name}": model for name, model in TREES.items()},
+    "istree, eos": TourTransformer(LAYOUTS["eos"]),
     **{f"istree, lean, {layout}": Lean(LAYOUTS[layout]) for layout in LAYOUTS},
-    **{f"{r.task.name}, {r.model}": r for task in (index, recall, ngram, counting) for r in task.RETRIEVERS},
+    **{f"{r.task.name}, {r.model}": r for task in (index, recall, ngram, counting) for r in task.DOOR.wirings.values()},
     **{f"turing, {name}": model for name, model in MACHINES.items()},
 }
 every = pytest.mark.parametrize("solver", SOLVERS.values(), ids=SOLVERS)

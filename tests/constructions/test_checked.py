@@ -8,15 +8,16 @@ from dataclasses import replace
 import pytest
 
 from constructions import counting, index, ngram, recall
-from constructions.istree.graphs import Graph
+from constructions.istree.graphs import EOS, Graph
 from constructions.istree.models import MODELS
+from constructions.istree.transformer import TourTransformer
 from constructions.models.checked import check_run
 from constructions.parts.gadgets.indicator import indicator
 from constructions.parts.gadgets.product import square
 from constructions.parts.heads.copy import copy
 from constructions.parts.heads.match import RegisterPair, match, match_precision
+from constructions.turing.door import MODELS as MACHINES
 from constructions.turing.library import find
-from constructions.turing.models import MODELS as MACHINES
 from constructions.wiring.affine import Number, reg
 from constructions.wiring.part import Setting
 from constructions.wiring.wire import BlockPlan, Embedding, Gadget, constant, linear, wire
@@ -91,8 +92,11 @@ GRAPHS = (
 )
 
 
+TREES = {**MODELS, "transformer-eos": TourTransformer(EOS)}
+
+
 @pytest.mark.parametrize("discipline", Discipline)
-@pytest.mark.parametrize("model", MODELS.values(), ids=map("-".join, MODELS))
+@pytest.mark.parametrize("model", TREES.values(), ids=TREES)
 def test_istree_has_what_it_needs(model, discipline: Discipline) -> None:
     for graph in GRAPHS:
         built = model.build(graph.n, discipline=discipline)
@@ -102,7 +106,7 @@ def test_istree_has_what_it_needs(model, discipline: Discipline) -> None:
 
 @pytest.mark.parametrize("task", [index, recall, ngram, counting])
 def test_the_retrieval_tasks_have_what_they_need(task) -> None:
-    for retriever in task.RETRIEVERS:
+    for retriever in task.DOOR.wirings.values():
         built = retriever.build(12)
         for question in retriever.task.samples:
             if len(question.query) == retriever.query_length:
@@ -120,8 +124,8 @@ def test_machines_have_what_they_need(model) -> None:
 
 
 def test_every_head_of_the_real_models_says_what_it_needs() -> None:
-    built: Sequence[Wired] = [model.build(4) for model in MODELS.values()]
-    built = [*built, *(r.build(4) for task in (index, recall, ngram, counting) for r in task.RETRIEVERS)]
+    built: Sequence[Wired] = [model.build(4) for model in TREES.values()]
+    built = [*built, *(r.build(4) for task in (index, recall, ngram, counting) for r in task.DOOR.wirings.values())]
     heads = [head for wired_model in built for block in wired_model.blocks for head in block.heads]
     assert len(heads) > 20
     assert all(head.needs for head in heads)

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from constructions.index import RETRIEVERS
+from constructions.index import DOOR
 from constructions.models.request import Request
 from constructions.retrieval.cli import main
 from constructions.retrieval.retriever import Retriever
@@ -108,4 +108,4 @@ def test_an_export_and_what_comes_before_a_run_are_named(
     monkeypatch.setattr(cli, "FIRST_LINE_SECONDS", 0.01)
     monkeypatch.setattr(exporting, "export", export)
     monkeypatch.setattr(Retriever, "request", request)
-    assert main(RETRIEVERS, ["4 2 ? 1", "--export", "torch", str(path)]) == 0
+    assert main(DOOR, ["4 2 ? 1", "--export", "torch", str(path)]) == 0

@@ -12,22 +12,23 @@ from circuits.models import SMALL
 from circuits.simulator import Simulator
 from constructions import counting, index, ngram, recall
 from constructions.engines import find_engine
-from constructions.istree.graphs import LAYOUTS, Graph
+from constructions.istree.graphs import EOS, LAYOUTS, Graph
 from constructions.istree.lean import Lean
 from constructions.istree.models import MODELS as TREES
+from constructions.istree.transformer import TourTransformer
 from constructions.models.model import Model
 from constructions.models.registry import find_constructions
 from constructions.show.run import run_model
-from constructions.turing.models import MODELS as MACHINES
+from constructions.turing.door import MODELS as MACHINES
 from precision.format import Discipline
 from tests.engines.agreement import agree
 from tests.engines.cases import EngineCase
 
 LEAN = [Lean(layout) for layout in LAYOUTS.values()]
-RETRIEVERS = [retriever for task in (index, recall, ngram, counting) for retriever in task.RETRIEVERS]
+RETRIEVERS = [retriever for task in (index, recall, ngram, counting) for retriever in task.DOOR.wirings.values()]
 CASES: list[tuple[Model[Any, Any], int, Any]] = [
-    *((model, 4, Graph(4, ((1, 2), (2, 3), (2, 4)))) for model in [*TREES.values(), *LEAN]),
-    *((model, 4, Graph(4, ((1, 2), (2, 3), (3, 1)))) for model in [*TREES.values(), *LEAN]),
+    *((model, 4, Graph(4, ((1, 2), (2, 3), (2, 4)))) for model in [*TREES.values(), TourTransformer(EOS), *LEAN]),
+    *((model, 4, Graph(4, ((1, 2), (2, 3), (3, 1)))) for model in [*TREES.values(), TourTransformer(EOS), *LEAN]),
     *((retriever, 12, retriever.task.parse(retriever.task.example)) for retriever in RETRIEVERS),
     *((model, 7, 7) for model in MACHINES.values()),
     *((replace(MACHINES[name], cells=3), 7, 7) for name in ("cot", "hybrid")),
@@ -88,7 +89,7 @@ def test_more_bits_change_nothing(model: Model[Any, Any], n: int, given: Any, mo
     assert request.run(find_engine("auto")).tokens.tolist() == list(request.guess)
 
 
-@pytest.mark.parametrize("model", [TREES["transformer", "paper"], MACHINES["hybrid"]])
+@pytest.mark.parametrize("model", [TREES["transformer"], MACHINES["hybrid"]])
 @pytest.mark.parametrize("engine", ["auto", "dense", "native", "incremental"])
 def test_a_wrong_guess_changes_no_run(model: Model[Any, Any], engine: str) -> None:
     """Also where the guess is followed first, and decoding goes on after it."""

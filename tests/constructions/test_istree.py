@@ -10,7 +10,6 @@ from constructions.engines import Decoding, decode_by_reference
 from constructions.istree.base import TourModel
 from constructions.istree.graphs import LAYOUTS, Graph, TokenLayout, expected_answer
 from constructions.istree.lean import Lean
-from constructions.istree.models import MODELS
 from constructions.istree.transformer import TourTransformer
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
@@ -56,7 +55,7 @@ INPUTS = (
 
 @layouts
 def test_every_head_and_every_gadget_is_needed(layout: TokenLayout) -> None:
-    solver = MODELS["transformer", layout.name]
+    solver = TourTransformer(layout)
     wired = {n: solver.build(n) for n in {graph.n for graph in INPUTS}}
     # On the way back the head "seen before" is not listened to, so its query may be anything.
     actual = idle([solver.request(wired[graph.n], graph) for graph in INPUTS])

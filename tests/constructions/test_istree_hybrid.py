@@ -176,7 +176,7 @@ INPUTS = (  # those that notice most stand first
 
 
 def test_every_part_is_needed() -> None:
-    solver = MODELS["hybrid", "paper"]
+    solver = MODELS["hybrid"]
     assert set(idle([solver.request(model(graph.n), graph) for graph in INPUTS], units=True)) == IDLE
 
 

@@ -40,7 +40,7 @@ def subjects(n: int) -> Iterator[Subject]:
     for dossier in [*find_dossiers().values(), *filter(None, map(find_program, GALLERY))]:
         changes = (
             [{}]
-            if "lean" not in dossier.options
+            if "lean" not in dossier.variants
             else [{"lean": lean, "layout": t} for lean in (False, True) for t in ("paper", "eos")]
         )
         for change in changes:

@@ -26,8 +26,8 @@ from precision.format import Discipline
 from tests.constructions.cutting import cuts
 from verify.claims.retrieval import QuestionCase, cases
 
-MODELS = {module.TASK.name: module.RETRIEVERS for module in (index, recall, ngram, counting)}
-RETRIEVERS = {f"{task}-{r.model}": r for task, retrievers in MODELS.items() for r in retrievers}
+DOORS = {module.TASK.name: module.DOOR for module in (index, recall, ngram, counting)}
+RETRIEVERS = {f"{task}-{r.model}": r for task, door in DOORS.items() for r in door.wirings.values()}
 each_model = pytest.mark.parametrize("retriever", RETRIEVERS.values(), ids=RETRIEVERS)
 
 
@@ -79,9 +79,9 @@ EXPECTED = [
 
 @pytest.mark.parametrize(("task", "text", "expected"), EXPECTED)
 def test_answers(task: str, text: str, expected: str, capsys: pytest.CaptureFixture[str]) -> None:
-    for retriever in MODELS[task]:
+    for retriever in DOORS[task].wirings.values():
         for engine in ("reference", "dense", "native", "incremental"):
-            assert main(MODELS[task], (text, "--engine", engine, "--model", retriever.model)) == 0
+            assert main(DOORS[task], (text, "--engine", engine, "--model", retriever.model)) == 0
             *chain, last = capsys.readouterr().out.splitlines()
             assert last == expected
             assert len(chain) == retriever.searches
@@ -146,7 +146,7 @@ def test_a_large_threshold_is_compared_exactly() -> None:
 
 
 def test_json(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(recall.RETRIEVERS, ("5 2 5 9 ? 5", "--json", "--n", "10")) == 0
+    assert main(recall.DOOR, ("5 2 5 9 ? 5", "--json", "--n", "10")) == 0
     document = json.loads(capsys.readouterr().out)
     assert list(document) == [
         "schema", "construction", "source", "variant", "model", "engine",
@@ -160,7 +160,7 @@ def test_json(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_a_short_question_to_a_large_model(capsys: pytest.CaptureFixture[str]) -> None:
     """With the square of its vocabulary in memory this would not end."""
-    assert main(recall.RETRIEVERS, ("1 2 ? 1", "--n", "30001")) == 0
+    assert main(recall.DOOR, ("1 2 ? 1", "--n", "30001")) == 0
     assert capsys.readouterr().out == "2\n"
 
 
@@ -175,7 +175,7 @@ def test_a_short_question_to_a_large_model(capsys: pytest.CaptureFixture[str]) -
     ],
 )
 def test_a_refuted_run_exits_with_1(capsys: pytest.CaptureFixture[str], task: str, finding: str, text: str) -> None:
-    assert main(MODELS[task], (text, "--printed", finding)) == 1
+    assert main(DOORS[task], (text, "--printed", finding)) == 1
     captured = capsys.readouterr()
     assert captured.out.count("\n") == 1
     assert f"python -m constructions.{task}: refuted: the model answers {captured.out.strip()}; " in captured.err
@@ -199,20 +199,20 @@ def test_a_sequence_from_elsewhere(
     argv: tuple[str, ...],
 ) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO(text))
-    assert main(recall.RETRIEVERS, argv) == 0
+    assert main(recall.DOOR, argv) == 0
     out = capsys.readouterr().out
     assert (json.loads(out)["answer"] if "--json" in argv else out.strip()) == "2"
     path = tmp_path / "sequence.txt"
     path.write_text(text)
     named = [str(path) if argument == "-" else argument for argument in argv]
-    assert main(recall.RETRIEVERS, named if "--sequence" in named else ["--sequence", *named]) == 0
+    assert main(recall.DOOR, named if "--sequence" in named else ["--sequence", *named]) == 0
     assert capsys.readouterr().out == out
 
 
 @each_model
 def test_the_example_is_answered_and_traced(retriever: Retriever, capsys: pytest.CaptureFixture[str]) -> None:
     task = retriever.task
-    assert main(MODELS[task.name], (task.example, "--trace", "--model", retriever.model)) == 0
+    assert main(DOORS[task.name], (task.example, "--trace", "--model", retriever.model)) == 0
     said = capsys.readouterr()
     assert said.err == "engine: reference\n"
     assert said.out.splitlines()[-1] == task.answer(task.parse(task.example))
@@ -234,9 +234,7 @@ def test_dump(retriever: Retriever, tmp_path: Path) -> None:
         assert "  number v, for v = 1 … 5: number += v" in lines
     assert not any("vertex" in line for line in lines)
     path = tmp_path / "weights.safetensors"
-    assert (
-        main(MODELS[retriever.task.name], ("--model", retriever.model, "--n", "12", "--dump-weights", str(path))) == 0
-    )
+    assert main(DOORS[retriever.task.name], ("--model", retriever.model, "--n", "12", "--dump-weights", str(path))) == 0
     sidecar = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
     assert sidecar.get("search") == (SEARCH if retriever.searches else None)
     assert sidecar["examples"]

@@ -57,7 +57,7 @@ def test_istree_with_recurrences(model: IsTreeModel) -> None:
 )
 @pytest.mark.parametrize("discipline", Discipline)
 def test_retrieval(retrievers: object, text: str, discipline: Discipline) -> None:
-    for retriever in retrievers.RETRIEVERS:  # type: ignore[attr-defined]
+    for retriever in retrievers.DOOR.wirings.values():  # type: ignore[attr-defined]
         question = retriever.task.parse(text)
         wired = replace(retriever, query_length=len(question.query)).build(9, discipline=discipline)
         check(wired, wired.tokens(question.words()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +12,6 @@ from hypothesis import strategies as st
 
 from constructions.istree.graphs import LAYOUTS, Graph
 from constructions.istree.lean import Lean
-from constructions.istree.models import MODELS
 from constructions.istree.transformer import FINDING_IDS, TRANSFORMER
 from constructions.layers import AttentionHead, Block, Transformer
 from constructions.turing import hybrid
@@ -48,7 +48,7 @@ def test_istree_repaired_and_with_every_printed_finding(layout, discipline):
     rng = random.Random(1)
     for n in (1, 2, 5):
         for printed in ((), *((finding,) for finding in FINDING_IDS), FINDING_IDS):
-            wired = MODELS["transformer", layout].build(n, printed=printed, discipline=discipline)
+            wired = replace(TRANSFORMER, layout=LAYOUTS[layout]).build(n, printed=printed, discipline=discipline)
             case = EngineCase(wired.model, wired.arithmetic, graph_tokens(random_graph(n, rng), layout))
             decided = agree(case)
             assert printed or "incremental" in decided

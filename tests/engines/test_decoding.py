@@ -15,7 +15,7 @@ from constructions.istree import rag
 from constructions.istree.graphs import Graph
 from constructions.layers import Transformer
 from constructions.models.request import Request
-from constructions.recall import RETRIEVERS as RECALL
+from constructions.recall import DOOR as RECALL
 from constructions.retrieval.task import Question
 from precision.format import Arithmetic
 from tests.engines.cases import FIXED
@@ -116,7 +116,7 @@ def test_a_guess_changes_only_how_often_the_model_is_run(prompt, stop, limit, ev
 
 def searching_requests() -> Sequence[Request]:
     """Returns a walk of a graph, with a search for each step, and a question that takes one search."""
-    (recall,) = (retriever for retriever in RECALL if retriever.model == "rag")
+    recall = RECALL.wirings["rag"]
     return (
         rag.RAG.request(rag.RAG.build(3), Graph(3, ((3, 1), (2, 1)))),
         recall.request(recall.build(6), Question((5, 2, 5, 6), (5,))),

@@ -152,7 +152,7 @@ def test_earlier_matches_are_kept_where_the_one_before_could_count():
 def test_states_beyond_31_bits():
     """The counts of a large star, in steps of what goes into the recurrence."""
     graph = HardGraph("star seen from a leaf", 10_000).graph()
-    hybrid = MODELS["hybrid", "paper"]
+    hybrid = MODELS["hybrid"]
     request = hybrid.request(hybrid.build(graph.n), graph)
     wired = request.wired
     decoder = LookupDecoder(wired.model, wired.arithmetic, len(request.prompt) + request.limit)

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from constructions.turing.__main__ import main
+from constructions.turing.door import MODELS
 from constructions.turing.library import find
 from constructions.turing.machine import parse_standard
-from constructions.turing.models import MODELS
 from constructions.turing.simulator import simulate
 
 BB2 = "1RB1LB_1LA1RZ"

@@ -14,9 +14,9 @@ from constructions.engines import Decoding, find_engine
 from constructions.engines.known import first_mismatch
 from constructions.turing import hybrid, tape_models
 from constructions.turing.__main__ import main
+from constructions.turing.door import DOOR, MODELS
 from constructions.turing.library import find
 from constructions.turing.machine import MachineError, parse_standard
-from constructions.turing.models import MODELS
 from constructions.turing.simulator import MOST_HISTORY
 from constructions.wiring.wired import BLOCK, SpelledTokens
 from precision.format import Discipline
@@ -187,8 +187,8 @@ def test_a_run_that_deviates_is_refuted_where_it_does_and_shown_to_its_end(
     command = ["--machine", BB2, "--steps", "6", "--engine", "incremental"]
     assert main(command) == 0
     whole_run = capsys.readouterr().out.splitlines()[0]
-    models = {**MODELS, "hybrid": Broken()}
-    monkeypatch.setattr("constructions.turing.__main__.MODELS", models)
+    broken = replace(DOOR, wirings={**MODELS, "hybrid": Broken()})
+    monkeypatch.setattr("constructions.turing.__main__.DOOR", broken)
     assert main(command) == 1
     said = capsys.readouterr()
     assert "word 8 after the prompt is @1; the machine's run has @2" in said.err

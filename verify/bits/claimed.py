@@ -12,7 +12,6 @@ from rich.table import Table
 from constructions.show import markdown as page
 from verify.framework.claim import Claim, Row, Verdict
 
-VARIANTS = ("repaired", "lean")
 ROUNDING = ("rounding", "above", "cells-rounding")
 HEADER = ("model", "p as wired", "rounding certified", "fewer bits")
 
@@ -38,7 +37,9 @@ def claimed_bits(rows: Sequence[Row], models: Iterable[tuple[str, ClaimBasis]]) 
     """Returns the bits of every model with a claim about its p that holds."""
     result = []
     for name, basis in models:
-        for variant in VARIANTS:
+        for variant in dict.fromkeys(
+            ("repaired", *(row.claim.variant for row in rows if row.claim.variant != "printed"))
+        ):
             own = [row for row in rows if basis.has(row.claim) and row.claim.variant == variant and _stands(row)]
             about = {
                 aspect: [row for row in own if row.claim.aspect.removeprefix(f"{variant}-") == aspect]
@@ -49,7 +50,7 @@ def claimed_bits(rows: Sequence[Row], models: Iterable[tuple[str, ClaimBasis]]) 
                 fails = f"{fails} {_ranges(about['least-bits'])}"
             certified = _ranges([row for aspect in ROUNDING for row in about[aspect]], kind="certified")
             if wired:
-                result.append(Bits(name if variant == VARIANTS[0] else f"{name}, {variant}", wired, certified, fails))
+                result.append(Bits(name if variant == "repaired" else f"{name}, {variant}", wired, certified, fails))
     return result
 
 

@@ -10,8 +10,8 @@ from constructions.exports.files import replacing
 from verify.bits.search import PrecisionRow, PrecisionState
 
 COLOURS = {PrecisionState.FAILS: "#d9594c", PrecisionState.NO_FAILURE: "#f2c14e", PrecisionState.CERTIFIED: "#4a9c6d"}
-VARIANT_COLOURS = {"printed": "#8a8a8a", "lean": "#b7410e"}  # all others are blue
-BLUE = "#2b6cb0"
+VARIANT_COLOURS = {"printed": "#8a8a8a", "repaired": "#2b6cb0"}
+ANOTHER_COLOUR = "#b7410e"
 STYLES = {"wired for": "-", "certified": "o-", "fails at": "x--", "floor": ":"}
 
 
@@ -51,7 +51,7 @@ def _curves(axes: Any, rows: Sequence[PrecisionRow]) -> None:
         for name, curve in curves.items():
             known = {n: p for n, p in curve.items() if p is not None}
             if known:
-                label, colour = f"{variant}, {name}", VARIANT_COLOURS.get(variant, BLUE)
+                label, colour = f"{variant}, {name}", VARIANT_COLOURS.get(variant, ANOTHER_COLOUR)
                 axes.plot(list(known), list(known.values()), STYLES[name], color=colour, label=label, ms=4, lw=1)
     _axes(axes, rows)
     axes.set_ylabel("p, bits")

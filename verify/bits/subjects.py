@@ -12,7 +12,6 @@ from verify.dossiers import dossier as certificates
 from verify.dossiers.dossier import Dossier, HardInput
 from verify.dossiers.registry import find_subject as certified_subject
 
-VARIANTS = ("printed", "repaired", "lean")
 LONGEST = 2000  # tokens of an input and of what is looked at of its answer
 PER_VERTEX = 4  # where that is more: a prompt of n − 1 edges has 3 tokens a vertex
 
@@ -29,11 +28,6 @@ class BitsSubject:
     def construction(self) -> str:
         """Its name."""
         return self.dossier.construction
-
-    @property
-    def layout(self) -> str:
-        """Returns the layout of its tokens, if there are several layouts."""
-        return str(self.dossier.fields.get("layout", "paper"))
 
     @property
     def printed(self) -> tuple[str, ...]:

@@ -2,62 +2,60 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Mapping
+import contextlib
+import itertools
+from argparse import ArgumentTypeError, Namespace
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from constructions.models.door import find_door
-from constructions.show import cli
-from precision.format import Discipline
+from constructions.models.door import NoConstruction, find_door
+from constructions.show import cli, options
 from verify.certificates.document import SCHEMA, UNKNOWN
 from verify.dossiers.dossier import ENDLESS, LARGEST_N, TRANSFORMER, Dossier, Subject, name_of_model
-from verify.dossiers.registry import find_dossier, find_dossiers, find_program
+from verify.dossiers.registry import find_dossier, find_dossiers, find_program, is_named
 
 DEFAULT_N = 16
-LAYOUTS = ("paper", "eos")  # of a graph's tokens; imported from the task, they would load its code for every other task
-AT_HOME = {
-    "layout": "--tokens is for istree as a Transformer; everything else has one layout",
-    "lean": "the variant lean is istree's as a Transformer, and has nothing as printed",
-    "all_cells": "--all-cells is for turing as cot: every number of cells and steps, none of them named",
-    "cells": "--cells is for turing as cot; other texts may visit as many cells as they have steps",
-    "machine": "--machine and --tape are for turing",
-    "tape": "--machine and --tape are for turing",
-}
-"""What is said of an option that is none of the model's."""
 
 
-def add_model(parser: ArgumentParser, *, files: bool = True) -> None:
-    """Adds the options that name a model but for its size. files: whether it may be an exported one."""
+def add_model(parser: cli.Parser, argv: Sequence[str], *, files: bool = True) -> None:
+    """Adds the options that name a model but for its size; its own ones, if `argv` names it. files: whether it may be exported."""
     add = parser.add_argument
     file = ", or an exported .safetensors file" if files else ""
-    program = "a program: FILE.py, FILE.py:NAME or one of the gallery"
-    add("what", nargs="?", metavar="CONSTRUCTION|FILE", help=f"a construction, {program}{file}")
-    add_built_as(parser)
-    add("--variant", choices=("repaired", "printed", "lean"), default="repaired", help="default: repaired")
+    what = "a construction (with --help: its own options), a program: FILE.py, FILE.py:NAME or one of the gallery"
+    add("what", nargs="?", metavar="CONSTRUCTION|FILE", help=what + file)
+    dossier = add_own(parser, argv)
+    variants = dict.fromkeys(("repaired", "printed", *(() if dossier is None else dossier.variants)))
+    add("--variant", metavar="VARIANT", default="repaired", help=f"{', '.join(variants)} (default: repaired)")
     add("--printed", metavar="FINDING[,…]", help="put these findings back to print")
-    machine = "turing: as 1RB1LB_1LA1RZ, a name or a file (default: bb2); N is its steps"
-    add("--machine", metavar="MACHINE", help=machine)
-    add("--tape", metavar="WORD", help="turing: the word on the tape (default: blank)")
-    cells = "turing, cot: the cells of the tape (default: 16 beside the word, or N)"
-    add("--cells", type=cli.whole_number(1, LARGEST_N), metavar="M", help=cells)
-    add("--all-cells", action="store_true", help="turing, cot: every number of cells, each for any run that ends")
-    add("--tokens", choices=LAYOUTS, default="paper", help="layout of a graph's tokens (istree; default: paper)")
 
 
-def add_arithmetic(parser: ArgumentParser) -> None:
-    """Adds the options of the numbers that a model computes with."""
-    least = "bits of R_p, odd (default: the least p of the construction)"
-    parser.add_argument("--precision", type=cli.precision, metavar="P", help=least)
-    disciplines = [discipline.value for discipline in Discipline]
-    parser.add_argument("--discipline", choices=disciplines, default="fused", help="default: fused")
+def add_own(parser: cli.Parser, argv: Sequence[str]) -> Dossier | None:
+    """Adds --model, and the options of the model that `argv` names, which is returned; None if it names none."""
+    parser.add_argument(
+        "--model", metavar="MODEL", help="of the construction (default: its usual one; a program's own)"
+    )
+    dossier = _dossier_in(argv)
+    if dossier is not None:
+        name = f"{dossier.construction} as {dossier.model}"
+        own = options.add_options(parser.add_argument_group(f"options of {name}"), dossier, dossier.model)
+        parser.hint = f"; besides the options of every model, {name} has {', '.join(own) or 'none of its own'}"
+    return dossier
 
 
-def add_built_as(parser: ArgumentParser) -> None:
-    """Adds the option that says which model of a construction is meant."""
-    usual = "the construction's usual one, which is hybrid for turing and transformer for the others; a program's own"
-    parser.add_argument("--model", choices=(TRANSFORMER, "rnn", "rag", "hybrid", "cot"), help=f"default: {usual}")
+def _dossier_in(argv: Sequence[str]) -> Dossier | None:
+    """Returns the model that arguments name, before anybody knows which options they may have. No other model is imported.
+
+    A program has no options.
+    """
+    words = [word for word in argv if not word.startswith("-") and not word.isdecimal()]
+    after = dict(itertools.pairwise(argv))
+    given = next((word.partition("=")[2] for word in argv if word.startswith("--model=")), after.get("--model"))
+    for word in [word for word in words if is_named(word)] or [word for word in words if "." not in word][:1]:
+        with contextlib.suppress(cli.CommandError, ValueError):
+            return find_dossier(word, model_of(Namespace(model=given), word))
+    return None
 
 
 def model_of(args: Namespace, name: str | None, *, files: bool = False) -> str:
@@ -72,13 +70,15 @@ def model_of(args: Namespace, name: str | None, *, files: bool = False) -> str:
     with cli.usage_errors():
         if (program := find_program(name, args.model)) is not None:
             return program.model
-        head = find_dossier(name, args.model or TRANSFORMER)
-    if head is not None and not head.has_door:
-        return head.model
     if files and Path(name).suffix:
         raise cli.CommandError(f"{name}: of files, an exported model in .safetensors is read here, its .json beside it")
-    with cli.usage_errors():
+    try:
         return find_door(name).model(args.model)
+    except NoConstruction as error:
+        head = find_dossier(name, args.model or TRANSFORMER)
+        if head is None or head.has_door:
+            raise cli.CommandError(str(error)) from error
+        return head.model
 
 
 def say_not_covered(name: str, model: str, *, as_json: bool, but: str = "") -> int:
@@ -124,18 +124,24 @@ def subject_of(args: Namespace, dossier: Dossier) -> Subject:
             raise cli.CommandError(f"--printed names no finding; known: {', '.join(ids) or 'none'}")
     if unknown := set(printed) - set(ids):
         raise cli.CommandError(f"unknown finding {min(unknown)!r}; known: {', '.join(ids) or 'none'}")
-    named = {"layout": args.tokens if args.tokens != "paper" else None, "lean": args.variant == "lean" or None}
-    named |= {"all_cells": args.all_cells or None, "cells": args.cells, "machine": args.machine, "tape": args.tape}
-    options = {key: value for key, value in named.items() if value is not None}
-    if others := [key for key in options if key not in dossier.options]:
-        raise cli.CommandError(AT_HOME[others[0]])
-    if args.variant == "lean" and printed:
-        raise cli.CommandError(AT_HOME["lean"])
-    if args.all_cells and (args.cells is not None or args.n is not None or args.all_n):
-        raise cli.CommandError(AT_HOME["all_cells"])
+    if args.variant not in (known := ("repaired", "printed", *dossier.variants)):
+        has = ", ".join(dict.fromkeys(known))
+        raise cli.CommandError(f"{args.what} as {dossier.model} has no variant {args.variant}; it has {has}")
+    if printed and args.variant in dossier.items():
+        raise cli.CommandError(f"the variant {args.variant} has nothing as printed")
     with cli.usage_errors():
-        subject = Subject(dossier.given(options), DEFAULT_N, printed=printed)
-    return subject if subject.counts_n else replace(subject, n=1, last=ENDLESS)
+        subject = Subject(dossier.given(values_of(args, dossier, args.variant), files=True), DEFAULT_N, printed=printed)
+    if subject.counts_n:
+        return subject
+    if args.n or args.all_n:
+        raise cli.CommandError(f"every number of {subject.unit} is asked for, and of steps: leave out --n and --all-n")
+    return replace(subject, n=1, last=ENDLESS)
+
+
+def values_of(args: Namespace, dossier: Dossier, variant: str = "") -> dict[str, Any]:
+    """Returns the values of a model's options that a command was given, by the names of fields, and those of a variant."""
+    values = {one.name: getattr(args, key) for key, one in options.options_in(args, dossier, dossier.model).items()}
+    return values | ({variant: True} if variant in dossier.items(dossier.model) else {})
 
 
 def sized(document: Mapping[str, Any]) -> str:
@@ -152,13 +158,10 @@ def sized(document: Mapping[str, Any]) -> str:
 
 def named(document: Mapping[str, Any]) -> str:
     """Returns the model that a document is about, but for its size, for people."""
-    model, layout, tape = document.get("model", TRANSFORMER), document.get("layout", "paper"), document.get("tape")
-    cells, printed = document.get("cells"), "+".join(document.get("printed", ()))
-    cells = "any number of" if isinstance(cells, list) else cells
-    name, file = document["construction"], str(document.get("program_file") or "")
+    name, model = document["construction"], document.get("model", TRANSFORMER)
+    file, printed = str(document.get("program_file") or ""), "+".join(document.get("printed", ()))
+    dossier = None if file else find_dossier(name, model)  # a program has no options
     if ".py" in file and Path(file.partition(":")[0]).stem != name:  # a file may call its model as it likes
         name = f"{name} of {file}"
-    parts = [name, name_of_model(model), "lean" * (document.get("variant") == "lean")]
-    parts += [document.get("machine"), tape and f"on {tape}", cells and f"{cells} cells"]
-    parts += [f"layout {layout}" * (layout != "paper"), printed and f"{printed} as printed"]
-    return ", ".join(filter(None, parts))
+    own = () if dossier is None else dossier.phrases(document)
+    return ", ".join(filter(None, [name, name_of_model(model), *own, printed and f"{printed} as printed"]))

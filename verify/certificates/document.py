@@ -26,6 +26,10 @@ from verify.rounding.model import ExactModel, first_difference
 from verify.rounding.positions import check_positions
 
 SCHEMA = 1
+OF_EVERY: Mapping[str, str | None] = {
+    "query_length": None,
+    "layout": "paper",
+}  # which stand in documents of every model
 MOST = 1 << 80  # any number in a document
 MOST_SINGLE = 400  # states of one position each that are looked at one by one
 CERTIFIED, REFUSED, UNKNOWN = "certified", "refused", "unknown"
@@ -184,8 +188,7 @@ def about(subject: Subject) -> Json:
         "printed": list(subject.printed),
         "n": None if ends and not subject.counts_n else ends or subject.n,
         "length": subject.length,
-        "query_length": None,
-        "layout": "paper",
+        **OF_EVERY,
         "asked_precision_bits": subject.precision_bits,
         "discipline": subject.discipline.value,
         **own,
@@ -276,14 +279,12 @@ def subject_of(document: Mapping[str, Any]) -> Subject:
         raise ValueError(f"this is no certificate: n is a whole number, not {n}")
     if length and not dossier.has_length:
         raise ValueError(f"this is no certificate: inputs of {name} as {model} have no length of their own")
-    if variant == "lean" and dossier.variant(printed) != variant:
+    if variant not in dossier.variants:
         raise ValueError(f"this is no certificate: {name} as {model} has no variant {variant}")
-    if document.get("cells") and "cells" not in dossier.options:
-        raise ValueError(f"this is no certificate: there is none of {name} as {model} on so many cells")
     subject = Subject(dossier, n, length, p, discipline, printed)
     if not subject.counts_n:
         return replace(subject, last=ENDLESS)
-    own = {"query_length": None, "layout": "paper", "cells": None, **dossier.fields}
+    own = {**OF_EVERY, **dossier.fields}
     if odd := [key for key, value in own.items() if document.get(key, value) != value]:
         raise ValueError(f"this is no certificate: {name} as {model} has no {odd[0]} {str(document[odd[0]])[:40]!r}")
     return subject

@@ -14,7 +14,7 @@ from verify.automata.token_automaton import TokenAutomaton
 from verify.certificates.building import build, can_be_written, model_of, part_of
 from verify.certificates.definition import answers_of
 from verify.certificates.statement import Document
-from verify.dossiers.dossier import Subject
+from verify.dossiers.dossier import ENDLESS, Subject
 from verify.rounding.model import ExactModel
 from verify.trusted.kernel import Rejected
 
@@ -34,7 +34,7 @@ def require_certificate(args: Namespace) -> None:
         return
     if args.what is None or args.replay or args.what.endswith(".safetensors"):
         raise cli.CommandError("--certificate is for the name of a construction")
-    if args.all_n or args.all_cells:
+    if args.all_n:
         raise cli.CommandError("--certificate is of one n or of one interval of n: give --n")
     for file in (args.certificate, *(args.certificate.with_suffix(f".{name}.json") for name in BESIDE)):
         cli.check_writable(file, "--certificate", force=args.force)
@@ -45,6 +45,8 @@ def write_certificate(subject: Subject, path: Path, *, program: bool) -> int:
 
     Of several n, or where users get no file, the exact rows are written beside it, and with a program its definition.
     """
+    if subject.last == ENDLESS:
+        raise cli.CommandError("--certificate is of one n or of one interval of n: give --n")
     with cli.usage_errors():
         try:
             document, beside = _certificate(subject, program=program)

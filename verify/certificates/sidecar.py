@@ -21,8 +21,9 @@ from constructions.wiring.wired import Wired
 from precision.format import Discipline, Rounding
 from verify.algebra.domains import Refuted, Undecided
 from verify.certificates.building import families_of
+from verify.certificates.document import OF_EVERY
 from verify.certificates.hard_inputs import first_wrong
-from verify.dossiers.dossier import LARGEST_N, HardInput, Json, Subject
+from verify.dossiers.dossier import LARGEST_N, TRANSFORMER, HardInput, Json, Subject
 from verify.dossiers.registry import find_dossier
 
 EXAMPLES = "examples"
@@ -35,7 +36,7 @@ def subject_of(path: Path, sidecar: Mapping[str, Any], rows: int) -> tuple[Subje
 
     Raises ValueError for what is no sidecar, Undecided for a construction that is not covered.
     """
-    name, built_as, n, p = sidecar["construction"], sidecar.get("model", "transformer"), sidecar["n"], sidecar["p"]
+    name, built_as, n, p = sidecar["construction"], sidecar.get("model", TRANSFORMER), sidecar["n"], sidecar["p"]
     if sidecar["schema"] != SCHEMA:
         raise ValueError(f"{path}: schema {sidecar['schema']!r} is not {SCHEMA}, the one that is read here")
     if Rounding(sidecar["rounding"]) is not Rounding.NEAREST_EVEN:
@@ -51,9 +52,9 @@ def subject_of(path: Path, sidecar: Mapping[str, Any], rows: int) -> tuple[Subje
         dossier = dossier.read(sidecar)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
-    if sidecar["variant"] == "lean" and "lean" not in dossier.variants:
-        raise ValueError(f"{path}: {name} as {built_as} has no variant lean")
-    own = {"query_length": None, "layout": "paper", "cells": None, **dossier.fields}
+    if sidecar["variant"] not in dossier.variants:
+        raise ValueError(f"{path}: {name} as {built_as} has no variant {str(sidecar['variant'])[:40]}")
+    own = {**OF_EVERY, **dossier.fields}
     if odd := [key for key, value in own.items() if sidecar.get(key, value) != value]:
         raise ValueError(f"{path}: {name} as {built_as} has no {odd[0]} {str(sidecar[odd[0]])[:40]!r}")
     subject = Subject(dossier, n, None, p, Discipline(sidecar["discipline"]))

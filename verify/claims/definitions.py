@@ -125,7 +125,7 @@ def test_numbers_of_special_words(check: Check, used: Mapping[str, int]) -> None
     ),
 )
 def test_decoding_ends(check: Check, name: str) -> None:
-    chosen, sizes = MODELS[name, "paper"], range(1, min(3, check.n_max) + 1)
+    chosen, sizes = MODELS[name], range(1, min(3, check.n_max) + 1)
     models = {n: chosen.build(n) for n in sizes}
 
     def one_verdict(graph: Graph) -> Counterexample | None:

@@ -47,7 +47,7 @@ MODERATE = ((10, 20), (64,))  # the n of random graphs that are small enough to 
 LONGEST_WALKS = ("star seen from a leaf", "path in two passes")  # the largest counts, and the most tokens
 CHUNK = 1024  # graphs to a batch of the dense engine
 ONE_KEY = 64  # vertices
-WALKER = MODELS["hybrid", "paper"]
+WALKER = MODELS["hybrid"]
 model = partial(build_model, "hybrid", PAPER.name, "repaired")
 
 

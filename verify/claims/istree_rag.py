@@ -39,7 +39,7 @@ from verify.runs.istree_walks import (
 AT_SCALE = 300  # its 19,157 tokens hold 1,796 searches of a text of 100,000 characters
 AT_LENGTH = ("double star", "path in two passes")  # hard graphs where each takes a second
 CHUNK = 256  # graphs to a batch of the dense engine
-WALKER = MODELS["rag", "paper"]
+WALKER = MODELS["rag"]
 model = partial(build_model, "rag", PAPER.name, "repaired")
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from constructions.istree import hybrid, lean, rag, transformer
 from verify.dossiers.dossier import Subject
 from verify.dossiers.registry import find_subject
-from verify.framework.claim import Claim, F, Variant, judges
+from verify.framework.claim import Claim, F, judges
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Told:
     task: str
     model: str
     place: str = ""
-    variant: Variant = "repaired"
+    variant: str = "repaired"
 
     def claim(self, aspect: str, statement: str, *, source: str = "", **more: Any) -> Claim:
         """Returns a claim about it. source: by default where the paper tells of the model."""

@@ -36,7 +36,7 @@ from verify.runs.costs import PRECISION
 
 RETRIEVERS: dict[str, Retriever] = {
     f"{retriever.source.removeprefix('Theorem ')}/{retriever.task.name}": retriever
-    for retrievers in zip(*(task.RETRIEVERS for task in (index, recall, ngram, counting)), strict=True)
+    for retrievers in zip(*(task.DOOR.wirings.values() for task in (index, recall, ngram, counting)), strict=True)
     for retriever in retrievers
 }
 """By the stem of their claims' ids: "4.6/index", …; those of one theorem stand together."""

@@ -97,7 +97,7 @@ def test_queue(check: Check) -> None:
 def _behind_first_block(model: str, graph: Graph) -> Mapping[str, Sequence[Fraction]]:
     """Returns every register after the first block, in the run that is due."""
     wired = build_model(model, PAPER.name, "repaired", graph.n)
-    request = GRAPH_MODELS[model, PAPER.name].request(wired, graph)
+    request = GRAPH_MODELS[model].request(wired, graph)
     return registers_after(wired, [*request.prompt, *map(int, request.guess[:-1])], block=1)
 
 

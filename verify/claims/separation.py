@@ -90,18 +90,18 @@ def test_questions_of_the_lower_bound(check: Check, engine: str, stem: str) -> N
 @cache
 def tree_model(name: str, vertices: int) -> Wired:
     """Returns the wired model, built once for each size."""
-    return MODELS[name, "paper"].build(vertices)
+    return MODELS[name].build(vertices)
 
 
 def about_trees(told: Told) -> Claim:
     """Returns the claim about one model of IsTree."""
-    statement = MODELS[told.model, "paper"].construction.statement
+    statement = MODELS[told.model].construction.statement
     return told.claim("reduced", f"{statement} On the graphs of the lower bound.")
 
 
 @claims("told", (ISTREE, ISTREE_RAG, ISTREE_HYBRID), about_trees)
 def test_graphs_of_the_lower_bound(check: Check, engine: str, told: Told) -> None:
-    chosen = MODELS[told.model, "paper"]
+    chosen = MODELS[told.model]
 
     def right(held: Held) -> Counterexample | None:
         vertices, words = OF_TREES.size(len(held.x)), OF_TREES.words(held.x, held.k)

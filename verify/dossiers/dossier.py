@@ -14,10 +14,11 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol, Self
 
 from constructions.language.terms import Answer, Term
 from constructions.models.model import Model
+from constructions.models.options import Options
 from constructions.models.search import END_SEARCH
 from constructions.wiring.finding import Finding
 from constructions.wiring.numbered import Family
@@ -102,7 +103,7 @@ class Search(Protocol):
 
 
 @dataclass(frozen=True)
-class Dossier:
+class Dossier(Options):
     """A model. construction, model: its names. A subclass has the model's options as further fields, each with a default."""
 
     construction: str
@@ -110,8 +111,6 @@ class Dossier:
 
     least: ClassVar[int] = LEAST
     """The first n that the rules of the checker cover."""
-    options: ClassVar[frozenset[str]] = frozenset()
-    """The fields that commands may set."""
     has_door: ClassVar[bool] = True
     """Whether users can ask the model itself; a head alone says nothing."""
     has_length: ClassVar[bool] = False
@@ -148,24 +147,28 @@ class Dossier:
     @property
     def variants(self) -> Sequence[str]:
         """Returns the names of all variants."""
-        return ("printed", "repaired") if self.findings else ("repaired",)
+        own = [name for name, one in self.items(self.model).items() if one.is_variant]
+        return ("printed", "repaired", *own) if self.findings else ("repaired", *own)
 
     def variant(self, printed: Sequence[str]) -> str:
         """Returns the name of the variant with these findings as printed."""
-        return "printed" if printed else "repaired"
+        return self.own_variant or ("printed" if printed else "repaired")
 
-    @property
-    def fields(self) -> Mapping[str, Any]:
-        """Its own fields in JSON documents."""
-        return {}
-
-    def read(self, document: Mapping[str, Any]) -> Dossier:
+    def read(self, document: Mapping[str, Any]) -> Self:
         """Returns the dossier with the options that a document says. Raises ValueError for fields that make no sense."""
-        return self
-
-    def given(self, options: Mapping[str, Any]) -> Dossier:
-        """Returns the dossier with a command's options, those of `options` alone. Raises ValueError."""
-        return replace(self, **options)
+        values, own = dict[str, Any](), self.items(self.model)
+        for name, one in self.items().items():
+            value = document["variant"] == name if one.is_variant else document.get(name, one.usual)
+            if isinstance(one.usual, str) and not isinstance(value, str):
+                raise ValueError(f"{name} is a text, not {str(value)[:40]!r}")
+            if name not in own and value != one.usual:
+                raise ValueError(f"{self.construction} as {self.model} has no {name} {str(value)[:40]!r}")
+            if one.is_variant or not isinstance(one.usual, bool):
+                values[name] = one.checked(value)
+        changed = replace(self, **values)
+        if changed.own_variant and document["printed"]:
+            raise ValueError(f"the variant {changed.own_variant} has nothing as printed")
+        return changed
 
     @property
     def stored(self) -> Iterable[tuple[Subject, About]]:
@@ -421,11 +424,3 @@ class Subject:
 def name_of_model(model: str) -> str:
     """Returns a model's name where it is said for people: "" for the usual one."""
     return "" if model == TRANSFORMER else model
-
-
-def whole_number(document: Mapping[str, Any], key: str) -> int | None:
-    """Returns a field of a document that is a whole number from 1 to 2^64, or missing. Raises ValueError for another value."""
-    value = document.get(key)
-    if value is not None and (type(value) is not int or not 1 <= value <= LARGEST_N):
-        raise ValueError(f"{key} is a whole number from 1 to {LARGEST_N}, not {str(value)[:40]!r}")
-    return value

@@ -33,14 +33,18 @@ def find_dossiers() -> Mapping[tuple[str, str], Dossier]:
     return by_name
 
 
+def is_named(name: str) -> bool:
+    """Returns whether a module here has this name. Nothing is imported to see it."""
+    return name.isidentifier() and importlib.util.find_spec(f"{PACKAGE}.{name}") is not None
+
+
 def find_dossier(construction: str, model: str) -> Dossier | None:
     """Returns the model with its usual options, or a program by its file; None if the checker does not cover it.
 
     Raises ValueError for a file that cannot be taken.
     """
-    module = f"{PACKAGE}.{construction}"
-    if construction.isidentifier() and importlib.util.find_spec(module) is not None:
-        for dossier in getattr(importlib.import_module(module), "DOSSIERS", ()):
+    if is_named(construction):
+        for dossier in getattr(importlib.import_module(f"{PACKAGE}.{construction}"), "DOSSIERS", ()):
             if (dossier.construction, dossier.model) == (construction, model):
                 return cast("Dossier", dossier)
     return find_program(construction, model) or find_dossiers().get((construction, model))

@@ -10,7 +10,7 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from constructions.language.compiler import Compiler
 from constructions.language.files import is_file, load_model, names_of_gallery
@@ -84,7 +84,7 @@ class ProgramDossier(Dossier):
         """The model. Raises TypeError where there is none."""
         if self.written_model is None:
             raise TypeError("a dossier of a program without one")
-        return self.written_model
+        return cast("ProgramModel", self.written_model.with_options(self))
 
     @property
     def written(self) -> Program:
@@ -93,7 +93,7 @@ class ProgramDossier(Dossier):
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        return {"program_file": self.file} if self.file else {}
+        return {**super().fields, **({"program_file": self.file} if self.file else {})}
 
     @property
     def is_by_hand(self) -> bool:

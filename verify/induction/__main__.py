@@ -5,15 +5,14 @@ from __future__ import annotations
 import argparse
 import sys
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from constructions.exports.files import write_text
-from constructions.istree.graphs import LAYOUTS
 from constructions.show import cli
-from verify.certificates.arguments import add_built_as, model_of, say_not_covered
+from verify.certificates.arguments import add_own, model_of, say_not_covered, values_of
 from verify.dossiers.dossier import Dossier
-from verify.dossiers.registry import find_dossier, find_dossiers
+from verify.dossiers.registry import find_dossier, find_dossiers, is_named
 from verify.induction.along import check_along_runs
 from verify.induction.theory import Theory
 
@@ -40,26 +39,24 @@ exit status: 0 all follow from what is true along runs, 2 usage, 3 of one it can
 def main(argv: Sequence[str]) -> int:
     """Runs the command; returns the exit status."""
     parser = cli.Parser(PROG, DESCRIPTION, EPILOG)
+    default = None if any(map(is_named, argv)) else next(iter(_covered()))
     add = parser.add_argument
     add(
         "what",
         nargs="?",
         metavar="CONSTRUCTION",
-        default="istree",
-        help="whose steps: istree (default), turing or simulate",
+        default=default,
+        help="whose steps (default: the first by name that has lemmas)",
     )
-    add("--variant", choices=("lean", "repaired"), help="istree: whose step (default: lean)")
-    add_built_as(parser)
-    add("--tokens", choices=tuple(LAYOUTS), help="istree: layout of a graph's tokens (default: paper)")
-    add("--machine", metavar="MACHINE", help="turing: as 1RB1LB_1LA1RZ, a name or a file (default: bb2)")
+    add("--variant", metavar="VARIANT", help="whose step (default: the last variant)")
+    add_own(parser, [*argv, default or ""])
     add("--scripts", metavar="FOLDER", type=_folder, help="also write the questions, into a folder made if need be")
     cli.add_force(parser)
     args = parser.parse_args(argv)
     args.model = model_of(args, args.what)
     dossier = find_dossier(args.what, args.model)
     if dossier is None or not dossier.conclusion:
-        covered = dict.fromkeys(one.construction for one in find_dossiers().values() if one.conclusion)
-        return say_not_covered(args.what, args.model, as_json=False, but=f"{', '.join(covered)} are")
+        return say_not_covered(args.what, args.model, as_json=False, but=f"{', '.join(_covered())} are")
     dossier = _with_options(dossier, args)
     theory = dossier.theory()
     if not isinstance(theory, Theory):
@@ -101,18 +98,20 @@ def _folder(text: str) -> Path:
     return Path(text)
 
 
+def _covered() -> Iterable[str]:
+    """Returns the constructions that have lemmas."""
+    return dict.fromkeys(one.construction for one in find_dossiers().values() if one.conclusion)
+
+
 def _with_options(dossier: Dossier, args: Namespace) -> Dossier:
     """Returns the model whose lemmas are asked for. Raises CommandError for options that do not go together."""
-    if args.machine is not None and "machine" not in dossier.options:
-        raise cli.CommandError("--machine is for turing")
-    if (args.variant or args.tokens) and "layout" not in dossier.options:
-        if "machine" in dossier.options:
-            raise cli.CommandError("--variant and --tokens are for istree")
-        raise cli.CommandError("--variant and --tokens are the Transformer's: rag and hybrid have one of each")
-    named = {"lean": args.variant != "repaired", "layout": args.tokens, "machine": args.machine}
-    options = {key: value for key, value in named.items() if value is not None and key in dossier.options}
+    args.variant = args.variant or dossier.variants[-1]
+    if args.variant not in (has := [name for name in dossier.variants if name != "printed"]):
+        raise cli.CommandError(
+            f"{args.what} as {args.model} has no lemmas of {args.variant}; it has those of {', '.join(has)}"
+        )
     with cli.usage_errors():
-        return dossier.given(options)
+        return dossier.given(values_of(args, dossier, args.variant), files=True)
 
 
 if __name__ == "__main__":

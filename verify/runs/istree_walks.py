@@ -5,18 +5,20 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any, Literal
 
 from hypothesis import strategies as st
 
+from constructions.istree.base import IsTreeOptions
 from constructions.istree.graphs import Graph, Layout, TokenLayout
 from constructions.istree.models import MODELS
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
 from verify.framework.batches import Batches, first_other_tokens
 from verify.framework.check import Check
-from verify.framework.claim import Counterexample, Variant
+from verify.framework.claim import Counterexample
 from verify.framework.predicates import Predicate
 from verify.inputs.hard_graphs import FAMILIES as HARD_FAMILIES
 from verify.inputs.hard_graphs import HardGraph
@@ -40,14 +42,15 @@ Large = LargeGraph | HardGraph  # by its name: of what is judged at scale
 def build_model(
     name: str,
     layout: Layout,
-    variant: Variant,
+    variant: str,
     n: int,
     printed: tuple[str, ...] = (),
     discipline: Discipline = Discipline.FUSED,
     p_bits: int | None = None,
 ) -> Wired:
     """Returns a wired model, by the names of its solver, built once for each size."""
-    return MODELS[name, layout].in_variant(variant).build(n, p_bits, printed=printed, discipline=discipline)
+    model = MODELS[name].with_options(IsTreeOptions(variant == "lean", layout))
+    return model.build(n, p_bits, printed=printed, discipline=discipline)
 
 
 Kind = Literal["ordered", "labelled", "trees"]
@@ -131,7 +134,7 @@ def first_others(
     """Judges the first token that is not the one that is due, of graphs of one size at once, by the dense engine."""
 
     def compute(graphs: list[Graph]) -> Iterator[Counterexample | None]:
-        solver, wired = MODELS[name, layout.name], build(graphs[0].n)
+        solver, wired = replace(MODELS[name], layout=layout), build(graphs[0].n)
         requests = [solver.request(wired, graph) for graph in graphs]
         prompts, due = [asked.prompt for asked in requests], [list(asked.guess) for asked in requests]
         return map(judge, graphs, first_other_tokens(wired, prompts, due, device))

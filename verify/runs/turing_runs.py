@@ -18,8 +18,8 @@ from constructions.models.construction import Construction
 from constructions.models.search import SearchError
 from constructions.turing.base import TuringModel
 from constructions.turing.configurations import OUT, Code
+from constructions.turing.door import MODELS as SOLVERS
 from constructions.turing.machine import DIGITS, LETTERS, Machine, parse_standard
-from constructions.turing.models import MODELS as SOLVERS
 from constructions.turing.rag import PLACE
 from constructions.turing.show import outcome
 from constructions.turing.simulator import Configuration, simulate

@@ -177,11 +177,11 @@ def test_the_digest_is_that_of_the_file(subject: Subject, tmp_path: Path) -> Non
 
 
 def test_the_digest_by_both_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from constructions.recall import RETRIEVERS
+    from constructions.recall import DOOR
     from constructions.retrieval.cli import main as dump
 
     path = tmp_path / "weights.safetensors"
-    assert dump(RETRIEVERS, ["--n", "12", "--dump-weights", str(path)]) == 0
+    assert dump(DOOR, ["--n", "12", "--dump-weights", str(path)]) == 0
     capsys.readouterr()
     assert certify.main(["recall", "--n", "12", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["matrices_sha256"] == hashlib.sha256(path.read_bytes()).hexdigest()

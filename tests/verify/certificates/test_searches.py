@@ -34,12 +34,12 @@ each = pytest.mark.parametrize("model", GRAPHS)
 def built(model: str) -> tuple[ExactModel, TokenAutomaton, Wired, Report]:
     subject = find_subject("istree", N, model=model)
     own, automaton = build(subject)
-    return own, automaton, MODELS[model, "paper"].in_variant("repaired").build(N), check(own, automaton)
+    return own, automaton, MODELS[model].in_variant("repaired").build(N), check(own, automaton)
 
 
 def tokens_of(model: str, wired: Wired, graph: Graph) -> tuple[list[int], int]:
     """What the model reads, and how long the prompt is."""
-    request = MODELS[model, "paper"].in_variant("repaired").request(wired, graph)
+    request = MODELS[model].in_variant("repaired").request(wired, graph)
     return [*request.prompt, *map(int, request.guess)][:-1], len(request.prompt)
 
 

@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from constructions.istree.base import IsTreeModel
-from constructions.istree.graphs import LAYOUTS, Graph, Layout, TokenLayout, is_tree
+from constructions.istree.base import IsTreeModel, IsTreeOptions
+from constructions.istree.graphs import LAYOUTS, Graph, TokenLayout, is_tree
 from constructions.istree.models import MODELS
 from constructions.language.terms import Answer, Term
 from precision.format import Discipline
 from verify.algebra.interval import ends
 from verify.automata.token_automaton import Label, TokenAutomaton
-from verify.dossiers.dossier import ENDLESS, LEAST, About, Dossier, Subject
+from verify.dossiers.dossier import ENDLESS, LEAST, About, Subject
 from verify.dossiers.istree import texts
 from verify.dossiers.solved import TOP, TOP_OF_LEAN, SolvedDossier, documents
 
@@ -30,12 +30,10 @@ FRAMES = "after every prompt and any frames, each word that is due is the define
 
 
 @dataclass(frozen=True)
-class IsTree(SolvedDossier):
-    """A model of IsTree. lean: the wiring of fewer bits. layout: of a graph's tokens; both are options of the Transformer."""
+class IsTree(IsTreeOptions, SolvedDossier):
+    """A model of IsTree."""
 
     construction: str = "istree"
-    lean: bool = False
-    layout: Layout = "paper"
 
     bits_of_bits = 5
     stored_in: ClassVar[Sequence[Discipline]] = (Discipline.FUSED,)
@@ -48,12 +46,8 @@ class IsTree(SolvedDossier):
     )
 
     @property
-    def fields(self) -> Mapping[str, Any]:
-        return {"layout": self.layout}
-
-    @property
     def solver(self) -> IsTreeModel:
-        return MODELS[self.model, self.layout].in_variant("lean" if self.lean else "repaired")
+        return MODELS[self.model].with_options(self)
 
     def texts(self, subject: Subject) -> TokenAutomaton:
         return self.texts_between(subject, *ends(subject.n))
@@ -94,21 +88,8 @@ class IsTree(SolvedDossier):
 class OfTransformer(IsTree):
     """A Transformer that goes on with Algorithm 1, in two layouts; lean: in five blocks of integers, at fewer bits."""
 
-    options = frozenset({"layout", "lean"})
-    variants = ("printed", "repaired", "lean")
     defines_prints = False
     conclusion = "steps, each after those before, end with YES if and only if the graph is a tree"
-
-    def variant(self, printed: Sequence[str]) -> str:
-        return "lean" if self.lean else super().variant(printed)
-
-    def read(self, document: Mapping[str, Any]) -> Dossier:
-        layout, is_lean = document.get("layout", "paper"), document["variant"] == "lean"
-        if str(layout) not in LAYOUTS:
-            raise ValueError(f"{self.construction} as {self.model} has no layout {layout!r}")
-        if is_lean and document["printed"]:
-            raise ValueError("the variant lean has nothing as printed")
-        return replace(self, layout=layout, lean=is_lean)
 
     @property
     def stored(self) -> Iterable[tuple[Subject, About]]:

@@ -6,6 +6,6 @@ from constructions import counting, index, ngram, recall
 from constructions.retrieval.retriever import Retriever
 
 MODELS: Mapping[tuple[str, str], Retriever] = {
-    one.names: one for module in (index, recall, ngram, counting) for one in module.RETRIEVERS
+    one.names: one for module in (index, recall, ngram, counting) for one in module.DOOR.wirings.values()
 }
 RETRIEVERS: Mapping[str, Retriever] = {task: one for (task, model), one in MODELS.items() if model == "transformer"}

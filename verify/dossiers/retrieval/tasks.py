@@ -11,18 +11,17 @@ import itertools
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 from constructions.language.terms import Answer, Back, NumberOf, Read, Say, SayNumber, as_term
 from constructions.models.door import find_door
 from constructions.retrieval.rag import PLAIN, REPEAT, Quote, Script, Searcher, families
-from constructions.retrieval.retriever import Retriever
+from constructions.retrieval.retriever import RetrievalOptions, Retriever
 from constructions.retrieval.task import ASK, FAILED, NO, START, YES, Question, Task
 from constructions.wiring.numbered import Family
 from precision.format import Discipline
 from verify.automata.token_automaton import Label, State, TokenAutomaton
-from verify.dossiers.dossier import ENDLESS, LEAST, TRANSFORMER, Dossier, Subject, whole_number
+from verify.dossiers.dossier import ENDLESS, LEAST, TRANSFORMER, Dossier, Subject
 from verify.dossiers.solved import LONGEST, SolvedDossier
 
 if TYPE_CHECKING:
@@ -33,10 +32,8 @@ SEARCH, RESULT = "search", "result"  # parts of a text after the prompt
 
 
 @dataclass(frozen=True)
-class Retrieval(SolvedDossier):
-    """A model of a retrieval task. query_length: of its queries; by default that of the task."""
-
-    query_length: int | None = None
+class Retrieval(RetrievalOptions, SolvedDossier):
+    """A model of a retrieval task."""
 
     bits_of_bits = 4
     stored_in = tuple(Discipline)
@@ -87,7 +84,8 @@ class Retrieval(SolvedDossier):
 
     @property
     def solver(self) -> Retriever:
-        return retriever_of(self.construction, self.model, self.query_length)
+        retriever: Retriever = find_door(self.construction).wirings[self.model].with_options(self)
+        return retriever
 
     @property
     def task(self) -> Task:
@@ -102,13 +100,6 @@ class Retrieval(SolvedDossier):
     @property
     def scope(self) -> tuple[str, ...]:
         return (f"c = {self.tokens_asked + 1}",) if self.task.most is None else ()
-
-    @property
-    def fields(self) -> Mapping[str, Any]:
-        return {"query_length": self.query_length}
-
-    def read(self, document: Mapping[str, Any]) -> Dossier:
-        return replace(self, query_length=whole_number(document, "query_length"))
 
     # Weights
 
@@ -235,13 +226,6 @@ class Retrieval(SolvedDossier):
         repeats = any(isinstance(item, Quote) and item.spelled != "%d" for item in self.script(subject))
         too_many = subject.last == ENDLESS or max(subject.n, subject.last) + 1 > MOST_REPEATED
         return f", up to the {MOST_REPEATED} repetitions that it takes" * (repeats and too_many)
-
-
-@cache
-def retriever_of(task: str, model: str, query_length: int | None) -> Retriever:
-    """Returns the builder of a task's model; no other task is imported. Raises ValueError for another length of queries."""
-    retriever, _ = find_door(task).model_of(model, Discipline.FUSED, query_length=query_length)
-    return cast("Retriever", retriever)
 
 
 def dossiers_of(task: str) -> tuple[Retrieval, ...]:

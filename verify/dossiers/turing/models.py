@@ -8,20 +8,19 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 from constructions.language.terms import Answer, Term
+from constructions.models.options import Option, option
 from constructions.turing import configurations as space
 from constructions.turing import rag
 from constructions.turing.base import TuringModel
-from constructions.turing.door import machine_of
-from constructions.turing.library import LIBRARY, find
-from constructions.turing.machine import Machine, parse_standard
-from constructions.turing.models import MODELS
+from constructions.turing.door import MODELS, TuringOptions
+from constructions.turing.library import LIBRARY
 from constructions.wiring.numbered import Family
 from constructions.wiring.wired import Wired
 from precision.format import Discipline, Format
 from verify.algebra.interval import ends, symbol
 from verify.automata.token_automaton import Label, TokenAutomaton
 from verify.certificates.ideal import IdealModel
-from verify.dossiers.dossier import ENDLESS, Dossier, HardInput, OwnSizes, Subject, whole_number
+from verify.dossiers.dossier import ENDLESS, Dossier, HardInput, OwnSizes, Subject
 from verify.dossiers.solved import TRIES, SolvedDossier
 from verify.dossiers.turing import configurations, tapes
 
@@ -29,57 +28,29 @@ if TYPE_CHECKING:
     from verify.induction.theory import Theory
     from verify.patterns.texts import Comparison
 
-DEFAULT_MACHINE = "bb2"
 PLACES = 20  # of one text at which the next word is asked for
 WORDS = "after up to n steps, each word is the machine's"
 
 
 @dataclass(frozen=True)
-class Turing(SolvedDossier):
-    """machine: in the standard text format. tape: the word on it. cells: how many there are, by default as many as a run meets."""
+class Turing(TuringOptions, SolvedDossier):
+    """A model on one machine."""
 
     construction: str = "turing"
-    machine: str = str(find(DEFAULT_MACHINE).machine)
-    tape: str = ""
-    cells: int | None = None
 
     least = 1
     bits_of_bits = 5
-    options = frozenset({"machine", "tape"})
     judged_by_runs = False
     is_stepwise = True
     named_sums = True
 
     @property
-    def rules(self) -> Machine:
-        """The machine."""
-        return parse_standard(self.machine)
-
-    @property
     def solver(self) -> TuringModel:
-        return replace(MODELS[self.model], machine=self.rules, tape=self.tape, cells=self.cells)
+        return MODELS[self.model].with_options(self)
 
     def task(self, subject: Subject) -> Any:
         """Returns what it is wired for. Raises ValueError."""
         return self.solver.any_task(subject.n)
-
-    @property
-    def fields(self) -> Mapping[str, Any]:
-        return {"machine": self.machine, "tape": self.tape, "cells": self.cells}
-
-    def read(self, document: Mapping[str, Any]) -> Self:
-        machine, tape = (str(document.get(key, "")) for key in ("machine", "tape"))
-        cells = None if isinstance(document.get("cells"), list) else whole_number(document, "cells")
-        return replace(self, machine=machine, tape=tape, cells=cells)
-
-    def given(self, options: Mapping[str, Any]) -> Dossier:
-        """Returns the dossier with these. machine: a name, a file or rules, by default BB(2); tape: by default its own.
-
-        Raises CommandError, ValueError.
-        """
-        text = options.get("machine")
-        machine, word, _ = machine_of(DEFAULT_MACHINE if text is None else text, options.get("tape"))
-        return replace(self, **{**options, "machine": str(machine), "tape": word})
 
     @property
     def scope(self) -> tuple[str, ...]:
@@ -97,7 +68,12 @@ class Turing(SolvedDossier):
 
 @dataclass(frozen=True)
 class OnTape(Turing):
-    """A model that writes the machine's steps."""
+    """A model that writes the machine's steps. Its texts may visit as many cells as they have steps."""
+
+    @classmethod
+    def items(cls, model: str | None = None) -> Mapping[str, Option]:
+        items = super().items(model)
+        return items if model is None else {name: one for name, one in items.items() if name != "cells"}
 
     stored_in = tuple(Discipline)
     is_accepted = is_stored_above = True
@@ -159,11 +135,6 @@ class TapeSearcherDossier(OnTape):
     conclusion = "words, if the searches find what is defined, are the machine's run"
     defines_prints = False  # print spells words of a search anew
 
-    def read(self, document: Mapping[str, Any]) -> Self:
-        if document.get("cells") is not None:
-            raise ValueError(f"a number of cells is none of {self.construction} as {self.model}")
-        return super().read(document)
-
     def searches(self, subject: Subject) -> Mapping[str, Comparison]:
         from verify.dossiers.turing.searches import of_tape, of_word
 
@@ -177,18 +148,17 @@ class OfThoughts(Turing):
     """A Linear RNN that writes configurations on a tape that turns around. every_space: of any number of cells."""
 
     model: str = "cot"
-    all_cells: bool = False
+    all_cells: bool = option(False, "every number of cells, each for any run that ends")
 
-    options = frozenset({"machine", "tape", "cells", "all_cells"})
     one_n = "its weights are those of --cells, for any number of steps"
     sentence = "after any configurations of a run's form, each word is that of the machine's next one"
     conclusion = "configurations, each after those before, are the machine's run on any number of cells"
 
-    def given(self, options: Mapping[str, Any]) -> Dossier:
-        own = super().given(options)
-        if (
-            isinstance(own, Turing) and own.cells
-        ):  # more cells than can be wired are refused before any number is made of them
+    def given(self, values: Mapping[str, Any], *, files: bool = False) -> Self:
+        own = super().given(values, files=files)
+        if own.cells and own.all_cells:
+            raise ValueError(f"--all-cells is for every number of cells: leave out --cells {own.cells}")
+        if own.cells:  # more than can be wired are refused before any number is made of them
             space.TextTask(own.rules, 1, own.tape, own.cells)
         return own
 
@@ -197,12 +167,11 @@ class OfThoughts(Turing):
         return task
 
     def read(self, document: Mapping[str, Any]) -> Self:
-        own = super().read(document)
         if not isinstance(document.get("cells"), list):
-            return own
+            return super().read(document)
         if (document["cells"], document["n"]) != (["1", None], None):
             raise ValueError("every number of cells is of a machine as cot, from 1 on, without n")
-        return replace(own, all_cells=True)
+        return replace(super().read({**document, "cells": None}), all_cells=True)
 
     def format(self, subject: Subject) -> Format:
         super().format(subject)  # which refuses a precision that is none

@@ -9,8 +9,8 @@ from typing import Any
 
 from constructions.language.interpreter import Input
 from constructions.models.search import FAILED
+from constructions.turing.door import MODELS
 from constructions.turing.machine import LETTERS, Machine
-from constructions.turing.models import MODELS
 from constructions.turing.rag import COPY
 from constructions.turing.simulator import steps as simulated
 from constructions.turing.tape_models import CELL, SYMBOL, AnyTapeTask

@@ -68,7 +68,7 @@ def load(
     discipline = Discipline.SEQUENTIAL if sequential else Discipline.FUSED
     solver, n = door.open(model, discipline, options)
     if variant not in ("repaired", "printed"):
-        solver = solver.of(variant)
+        solver = solver.in_variant(variant)
     if not isinstance(findings, Iterable):
         raise ValueError(f"findings are names of findings, not {findings!r}")
     ids = (findings,) if isinstance(findings, str) else tuple(findings)

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from verify.algebra.quotients import Unanswered, interned
-from verify.algebra.trees import theorem_of
 from verify.algebra.walks import Walk
 from verify.trusted import growth
 from verify.trusted.growing import Case, text_of

@@ -21,8 +21,8 @@ from verify.algebra import domains
 from verify.algebra.domains import with_fields
 from verify.automata.token_automaton import TokenAutomaton
 from verify.certificates.building import families_of, model_of, wired_of
-from verify.certificates.statement import Document, number_of, rows_of, text_or_number, statement_of, text
 from verify.certificates.cases import WalkCase, splits
+from verify.certificates.statement import Document, number_of, rows_of, statement_of, text, text_or_number
 from verify.dossiers.dossier import Subject
 from verify.rounding.abstract_state import AbstractState
 from verify.rounding.checker import Report, check
@@ -129,7 +129,11 @@ def class_of(state: AbstractState) -> Document:
 
     for name in (SIZE, POSITION, *state.box):
         visit(name)
-    forms = [[text_of(dict(written(form))), *map(text_or_number, ends)] for form, ends in sorted(state.forms.items()) if len(form) > 1]
+    forms = [
+        [text_of(dict(written(form))), *map(text_or_number, ends)]
+        for form, ends in sorted(state.forms.items())
+        if len(form) > 1
+    ]
     registers = {str(i): text(p) for i, p in sorted(state.registers.items()) if i >= 0 and p.terms}
     return {"label": str(state.label), "atoms": atoms, "forms": forms, "registers": registers, "before": []}
 
@@ -343,7 +347,8 @@ def rules(reader: Reader, query: State, candidates: Sequence[Candidate]) -> Iter
             floors.append((c.lower, sorted(some)))
             break
     spans = [(c, c.joint.bounds(c.place)) for c in before]
-    for place in sorted({int(low) for _, (low, high) in spans if low == high < query.integer(POSITION).low}):
+    first = query.integer(POSITION).low
+    for place in sorted({low for _, (low, high) in spans if type(low) is int and low == high < first}):
         floors += [(min(c.lower for c, (low, high) in spans if low <= place <= high), place)]
     floors.sort(key=lambda pair: -pair[0])
     for _, floor in floors:
@@ -376,7 +381,7 @@ def match(target: State, state: State, live: frozenset[int]) -> dict[str, Polyno
     pending = [(pattern, value) for pattern, value in pairs if pattern or value]
 
     def bind(name: str, value: Polynomial) -> None:
-        values[name] = {m: plain(Fraction(c)) for m, c in value.items()}
+        values[name] = {m: plain(c) for m, c in value.items()}
         domain, own = target.box[name], None
         if len(value) == 1 and [*value.values()] == [1] and len(monomial := next(iter(value))) == 1:
             own = state.box[monomial[0]]
@@ -396,7 +401,7 @@ def match(target: State, state: State, live: frozenset[int]) -> dict[str, Polyno
                 if not state.same(rest, {}):
                     raise Rejected(f"{text_of(pattern)} is not {text_of(value)}")
             elif len(unknown) == 1 and (c := pattern.get((name,), 0)) and sum(name in m for m in pattern) == 1:
-                bind(name, {m: Fraction(d) / c for m, d in rest.items()})
+                bind(name, {m: ratio(d, c) for m, d in rest.items()})
             else:
                 pending.append((pattern, value))
         if len(pending) >= len(left):  # else atoms by terms of equal shape, in order

@@ -12,10 +12,10 @@ from typing import Any
 
 from constructions.rows import HeadRows, Layer, Recurrent, Row
 from constructions.rows import Unit as UnitRows
+from verify.algebra.symbolic import grows
 from verify.automata.token_automaton import Apart, Consecutive, Delayed, Invariant, Limited, TokenAutomaton
 from verify.rounding.model import Model
 from verify.rounding.rows import as_polynomial
-from verify.algebra.symbolic import grows
 from verify.trusted import rounding
 from verify.trusted.abstract_state import Polynomial
 from verify.trusted.growing import Case, Growing
@@ -45,7 +45,7 @@ def number_of(value: Any) -> Any:
 
 def text_or_number(value: Any) -> Any:
     """Returns a whole number as a certificate has it: a text where it depends on n."""
-    return str(number_of(value)) if grows(value) else value
+    return str(number_of(value)) if grows(value) else int(value)
 
 
 def text(polynomial: Any) -> str:
@@ -81,7 +81,11 @@ def rows_of(model: Model) -> Document:
 
     return {
         "families": {
-            name: {"low": text_or_number(f.low), "high": text_or_number(f.high), "rows": {str(i): text(p) for i, p in f.rows.items()}}
+            name: {
+                "low": text_or_number(f.low),
+                "high": text_or_number(f.high),
+                "rows": {str(i): text(p) for i, p in f.rows.items()},
+            }
             for name, f in model.families.items()
         },
         "words": {word: row(one) for word, one in model.specials.items()},

@@ -78,14 +78,20 @@ def above(check: Check, about: About, own: Subject, text: str) -> None:
     followed = [d for d in Discipline if own.dossier.is_followed_above(d, theorem=True)]
     subjects = [replace(endless, discipline=d) for d in followed] if rounding else [endless]
     start, precision = size_text(own.dossier.first_above), PRECISION if rounding else ""
-    below = f", and those from {endless.n} to {start} by intervals" * (endless.n < own.dossier.first_above)
-    text = f"{text}; every n from {start} on in cases of n and its bit length{below}"
-    theorems = {
-        subject: check.stored_above(
-            subject, about, range=f"{text}; {subject.discipline.value}" if rounding else text, precision=precision
-        )
-        for subject in subjects
-    }
+    inputs, begins = text, endless.n < own.dossier.first_above
+    below = f", and those from {endless.n} to {start} by intervals" * begins
+    in_cases = f"{text}; every n from {start} on in cases of n and its bit length"
+    text = in_cases + below
+    theorems: dict[Subject, Json | None] = {}
+    accepted: list[Subject] = []
+    for subject in subjects:
+        how = f"; {subject.discipline.value}" * rounding
+        theorem = check.accepted(subject, range=in_cases + how, precision=precision) if rounding else None
+        accepted += [subject] * (theorem is not None)
+        theorems[subject] = theorem or check.stored_above(subject, about, range=text + how, precision=precision)
+    if accepted and begins:
+        few = [replace(subject, last=own.dossier.first_above - 1) for subject in accepted]
+        check.certified(few, range=f"{inputs}; every n from {endless.n} to {start} by intervals", precision=precision)
     anew = [subject for subject, theorem in theorems.items() if theorem is None]
     if anew and rounding:
         disciplines = " and ".join(subject.discipline.value for subject in anew)

@@ -10,12 +10,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from verify.algebra.nodes import Node
-from verify.algebra.quotients import Unanswered
 from verify.algebra.trees import theorem_of
 from verify.algebra.walks import Walk, n_of
 from verify.automata.token_automaton import TokenAutomaton
@@ -26,13 +25,20 @@ from verify.certificates.document import CERTIFIED, about, judge
 from verify.certificates.finder import certificate_of
 from verify.certificates.statement import Document, rows_of, statement_of
 from verify.dossiers.dossier import Json, Subject
+from verify.dossiers.registry import find_dossiers
 from verify.rounding.model import Model
-from verify.stored.intervals import FOLDER, SCHEMA, Stale, name_of
+from verify.stored.intervals import FOLDER, SCHEMA, Stale, digest, name_of
 from verify.trusted import cases as trusted
 from verify.trusted import growth
 from verify.trusted.kernel import Rejected
 
 PARTS = ("entries", "steps")
+
+
+def subjects() -> Iterator[Subject]:
+    """Yields all of which certificates are stored."""
+    for dossier in find_dossiers().values():
+        yield from dossier.cases
 
 
 def path_of(subject: Subject) -> Path:
@@ -97,12 +103,16 @@ def read(subject: Subject) -> Document | None:
 # Relies on it
 
 
-@dataclass
+@dataclass(frozen=True)
 class Accepted:
-    """What the small checker accepted. classes: of all cases. cases: how many. theorem: of the builder's comparisons."""
+    """What the small checker accepted. classes: of all cases. cases: how many. weights: a digest of those of all cases.
+
+    theorem: of the builder's comparisons.
+    """
 
     classes: int
     cases: int
+    weights: str
     theorem: Any
 
 
@@ -124,7 +134,8 @@ def accept(subject: Subject, document: Document) -> Accepted:
     if survey.about["verdict"] != CERTIFIED:
         raise Stale(f"{survey.about['where']}: {survey.about['what']}")
     whole = {**document, "cases": cases, "models": models}
-    return Accepted(trusted.check(json.dumps(whole).encode()), len(models), survey.theorem)
+    weights = digest([case["weights_sha256"] for case in survey.cases])
+    return Accepted(trusted.check(json.dumps(whole).encode()), len(survey.cases), weights, survey.theorem)
 
 
 def put(cases: Sequence[Document], bits_of_bits: int, walk: Walk, model: int) -> None:

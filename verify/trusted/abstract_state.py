@@ -188,7 +188,9 @@ class Format:
     def around(self, low: Number, high: Number) -> Interval:
         """Returns bounds of ROUND between two numbers: it is monotone, and no more than half a step away."""
         if isinstance(self.steps, Growing):
-            ends = [end if is_whole(end * self.steps) else end + off for end, off in ((low, -self.half), (high, self.half))]
+            ends = [
+                end if is_whole(end * self.steps) else end + off for end, off in ((low, -self.half), (high, self.half))
+            ]
             return ends[0], ends[1]
         return self.round(low), self.round(high)
 

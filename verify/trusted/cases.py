@@ -19,7 +19,6 @@ is said in `growing.py`: the check calculates with numbers that are right at eac
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -63,7 +62,9 @@ def walked(document: Any, part: Any, case: Case, depth: int) -> Iterator[int]:
         for one, box in zip(part["parts"], boxes, strict=True):
             yield from walked(document, one, Case(box, case), depth + 1)
     elif set(part) == {"model", "certificate"}:
-        yield check_case(document["models"][whole(part["model"])], document["certificates"][whole(part["certificate"])], case)
+        yield check_case(
+            document["models"][whole(part["model"])], document["certificates"][whole(part["certificate"])], case
+        )
     else:
         reject("a case is neither split nor about a model")
 

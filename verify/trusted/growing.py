@@ -14,7 +14,6 @@ whole it does not use that it is, and of two bounds that it cannot compare it ta
 
 from __future__ import annotations
 
-import itertools
 import math
 import re
 from collections.abc import Iterable
@@ -142,7 +141,10 @@ class Case:
                         reject("a number is divided by 0")
                     top, under = times(top, number(-1)), times(under, number(-1))
             terms = [dict(m) for m in (*under, *top)]
-            powers = {name: min(term.get(name, 0) for term in terms[: len(under) if name in EXPONENTS else None]) for name in POSITIVE}
+            powers = {
+                name: min(term.get(name, 0) for term in terms[: len(under) if name in EXPONENTS else None])
+                for name in POSITIVE
+            }
             factor: Polynomial = {tuple(sorted((name, -power) for name, power in powers.items() if power)): 1}
             scale = number(1 / abs(Fraction(under[max(under)])))
             top, under = (times(times(part, factor), scale) for part in (top, under))
@@ -257,6 +259,8 @@ class Growing:
         """Returns it, rounded down: a whole polynomial that is not above it, nor 1 or more below; None if none is seen."""
         if self.under == ONE:
             whole = self.case.whole_part(self.top)
+            rest = plus(self.top, whole, -1)
+            whole = plus(whole, number(math.floor(rest.get((), 0))))
             little = self.case.divided(plus(self.top, whole, -1), ONE)
             for beside in (0, -1):
                 if at_least(little, beside) and is_more(beside + 1, little):

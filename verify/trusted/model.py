@@ -24,6 +24,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+from verify.trusted import growth
 from verify.trusted.abstract_state import (
     SIZE,
     Format,
@@ -36,7 +37,6 @@ from verify.trusted.abstract_state import (
     number,
     plain,
 )
-from verify.trusted import growth
 from verify.trusted.growing import MARK, Case, Growing, term_of
 from verify.trusted.kernel import reject
 
@@ -179,7 +179,8 @@ def read_rows(data: Any, case: Case | None = None) -> Weights:
         return sorted(((coordinate(i), row(one)) for i, one in item.items()), key=lambda pair: pair[0])
 
     families = {
-        name: Family(whole(f["low"], case), whole(f["high"], case), dict(row(f["rows"]))) for name, f in data["families"].items()
+        name: Family(whole(f["low"], case), whole(f["high"], case), dict(row(f["rows"])))
+        for name, f in data["families"].items()
     }
     for name, family in families.items():
         if family.low > family.high:
@@ -187,9 +188,13 @@ def read_rows(data: Any, case: Case | None = None) -> Weights:
     blocks = []
     for block in data["blocks"]:
         heads = [Head(*([row(r) for r in head[part]] for part in ("query", "key", "value"))) for head in block["heads"]]
-        units = [Unit(row(u["gate"]), parse(u["gate_bias"], case), row(u["up"]), parse(u["up_bias"], case)) for u in block["units"]]
+        units = [
+            Unit(row(u["gate"]), parse(u["gate_bias"], case), row(u["up"]), parse(u["up_bias"], case))
+            for u in block["units"]
+        ]
         down = sorted(
-            ((coordinate(i), row(one), parse(bias, case)) for i, (one, bias) in block["down"].items()), key=lambda x: x[0]
+            ((coordinate(i), row(one), parse(bias, case)) for i, (one, bias) in block["down"].items()),
+            key=lambda x: x[0],
         )
         carry, feed = dict(rows(block["carry"])), dict(rows(block["feed"]))
         blocks.append(Block(heads, rows(block["out"]), units, down, carry, feed))

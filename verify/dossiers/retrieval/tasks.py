@@ -40,7 +40,7 @@ class Retrieval(SolvedDossier):
 
     bits_of_bits = 4
     stored_in = tuple(Discipline)
-    is_accepted = True
+    is_accepted = has_cases = True
     has_length = True
     every_input = "every sequence and query of n = {n}"
 

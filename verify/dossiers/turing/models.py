@@ -100,7 +100,7 @@ class OnTape(Turing):
     """A model that writes the machine's steps."""
 
     stored_in = tuple(Discipline)
-    is_accepted = is_stored_above = True
+    is_accepted = is_stored_above = has_cases = True
 
     def texts(self, subject: Subject) -> TokenAutomaton:
         return self.texts_between(subject, *ends(subject.n))

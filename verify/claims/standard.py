@@ -86,7 +86,8 @@ def above(check: Check, about: About, own: Subject, text: str) -> None:
     accepted: list[Subject] = []
     for subject in subjects:
         how = f"; {subject.discipline.value}" * rounding
-        theorem = check.accepted(subject, range=in_cases + how, precision=precision) if rounding else None
+        large = replace(subject, n=own.dossier.first_above)
+        theorem = check.accepted(large, range=in_cases + how, precision=precision) if rounding else None
         accepted += [subject] * (theorem is not None)
         theorems[subject] = theorem or check.stored_above(subject, about, range=text + how, precision=precision)
     if accepted and begins:

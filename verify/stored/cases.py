@@ -121,21 +121,26 @@ def accept(subject: Subject, document: Document) -> Accepted:
 
     Raises Stale for a document of other cases than the builder's, Rejected where the small checker rejects.
     """
+    whole, survey = fill(subject, document)
+    weights = digest([case["weights_sha256"] for case in survey.cases])
+    return Accepted(trusted.check(json.dumps(whole).encode()), len(survey.cases), weights, survey.theorem)
+
+
+def fill(subject: Subject, document: Document) -> tuple[Document, Survey]:
+    """Returns a document with the weights and texts of each case, and what the builder's cases are. Raises Stale."""
     models: list[Document] = []
     cases = json.loads(json.dumps(document["cases"]))
 
-    def stated(of: Subject, model: Model, texts: TokenAutomaton) -> Json:
+    def state(of: Subject, model: Model, texts: TokenAutomaton) -> Json:
         put(cases, document["bits_of_bits"], of.n.oracle, len(models))
         models.append({**statement_of(model, texts), "rows": rows_of(model)})
         return unjudged(of, model, texts)
 
-    survey = Survey(subject, (stated,))
+    survey = Survey(subject, (state,))
     survey.run()
     if survey.about["verdict"] != CERTIFIED:
         raise Stale(f"{survey.about['where']}: {survey.about['what']}")
-    whole = {**document, "cases": cases, "models": models}
-    weights = digest([case["weights_sha256"] for case in survey.cases])
-    return Accepted(trusted.check(json.dumps(whole).encode()), len(survey.cases), weights, survey.theorem)
+    return {**document, "cases": cases, "models": models}, survey
 
 
 def put(cases: Sequence[Document], bits_of_bits: int, walk: Walk, model: int) -> None:

@@ -25,12 +25,24 @@ from verify.trusted.growth import OPPOSITE, Box, Polynomial, names_of, number, p
 from verify.trusted.kernel import Rejected, reject
 
 MARK = "$"  # before a symbol in a text: $E is 2^B, while E may be an atom
-ONE = number(1)
+ONE, MINUS = number(1), number(-1)
 POSITIVE = frozenset(("B", "E", "V", "n"))
 EXPONENTS = {"E": "B", "V": "v"}
 QUOTIENT = re.compile(r"\(([^()]*)\)/\(([^()]*)\)")
 MOST_TEXT = 5000
 MOST_STEPS = 64
+
+
+def product(first: Polynomial, second: Polynomial) -> Polynomial:
+    """Returns the product; most factors are one number."""
+    for one, other in ((first, second), (second, first)):
+        if one is ONE:
+            return other
+        if len(one) == 1 and () in one:
+            factor = one[()]
+            scaled = {m: c * factor for m, c in other.items()}
+            return {m: c.numerator if c.denominator == 1 else c for m, c in scaled.items()}
+    return times(first, second)
 
 
 class Case:
@@ -54,7 +66,7 @@ class Case:
         """Looks at the box. What is shown of a wider one holds here too."""
         if self.parent is not None and (answer := self.parent.told(polynomial, relation)) is not None:
             return answer
-        negative = times(polynomial, number(-1))
+        negative = product(polynomial, MINUS)
         return True if self.shows(polynomial, relation) else False if self.shows(negative, OPPOSITE[relation]) else None
 
     def shows(self, polynomial: Polynomial, relation: str) -> bool:
@@ -134,12 +146,14 @@ class Case:
 
     def divided(self, top: Polynomial, under: Polynomial) -> Any:
         """Returns top/under, which is not 0 in the case: an int or a Fraction where it is one number."""
-        if under is not ONE and under != ONE:
+        if under == ONE:
+            under = ONE
+        else:
             if not POSITIVE.issuperset(names_of(under)) or any(c < 0 for c in under.values()) or not under:
                 if not self.holds(under, ">"):
-                    if not self.holds(times(under, number(-1)), ">"):
+                    if not self.holds(product(under, MINUS), ">"):
                         reject("a number is divided by 0")
-                    top, under = times(top, number(-1)), times(under, number(-1))
+                    top, under = product(top, MINUS), product(under, MINUS)
             terms = [dict(m) for m in (*under, *top)]
             powers = {
                 name: min(term.get(name, 0) for term in terms[: len(under) if name in EXPONENTS else None])
@@ -150,7 +164,7 @@ class Case:
             top, under = (times(times(part, factor), scale) for part in (top, under))
             factor = number(Fraction(top.get(max(under), 0)) / under[max(under)])
             top, under = (factor, ONE) if top == times(under, factor) else (top, under)
-        if under == ONE and top.keys() <= {()}:
+        if under is ONE and top.keys() <= {()}:
             value = top.get((), 0)
             return value.numerator if value.denominator == 1 else value
         return Growing(self, top, under)
@@ -165,32 +179,32 @@ class Growing:
         self.case, self.top, self.under = case, top, under
 
     def other(self, value: Any) -> tuple[Polynomial, Polynomial] | None:
-        if isinstance(value, Growing):
+        kind = type(value)
+        if kind is Growing:
             if value.case is not self.case:
                 reject("numbers of two cases")
             return value.top, value.under
-        return (number(value), ONE) if isinstance(value, int | Fraction) else None
+        return (number(value), ONE) if kind is int or kind is Fraction else None
 
     def __add__(self, value: Any) -> Any:
         if (its := self.other(value)) is None:
             return NotImplemented
         if self.under == its[1]:
             return self.case.divided(plus(self.top, its[0]), self.under)
-        top = plus(times(self.top, its[1]), times(its[0], self.under))
-        return self.case.divided(top, times(self.under, its[1]))
+        top = plus(product(self.top, its[1]), product(its[0], self.under))
+        return self.case.divided(top, product(self.under, its[1]))
 
     __radd__ = __add__
 
     def __mul__(self, value: Any) -> Any:
         if (its := self.other(value)) is None:
             return NotImplemented
-        under = self.under if its[1] is ONE else times(self.under, its[1])
-        return self.case.divided(times(self.top, its[0]), under)
+        return self.case.divided(product(self.top, its[0]), product(self.under, its[1]))
 
     __rmul__ = __mul__
 
     def __neg__(self) -> Any:
-        return self * -1
+        return Growing(self.case, product(self.top, MINUS), self.under)
 
     def __sub__(self, value: Any) -> Any:
         return self + -value
@@ -204,7 +218,7 @@ class Growing:
     def __truediv__(self, value: Any) -> Any:
         if (its := self.other(value)) is None:
             return NotImplemented
-        return self.case.divided(times(self.top, its[1]), times(self.under, its[0]))
+        return self.case.divided(product(self.top, its[1]), product(self.under, its[0]))
 
     def __rtruediv__(self, value: Any) -> Any:
         return self.case.divided(times(number(value), self.under), self.top)
@@ -215,7 +229,7 @@ class Growing:
         """Returns a polynomial of the sign of the difference."""
         if (its := self.other(value)) is None:
             reject("a number beside what is none")
-        return plus(times(self.top, its[1]), times(its[0], self.under), -1)
+        return plus(product(self.top, its[1]), product(its[0], self.under), -1)
 
     def __gt__(self, value: Any) -> bool:
         return self.case.holds(self.less(value), ">")
@@ -233,7 +247,7 @@ class Growing:
         if self.other(value) is None:
             return NotImplemented
         apart = self.less(value)
-        return not (apart and (self.case.holds(apart, ">") or self.case.holds(times(apart, number(-1)), ">")))
+        return not (apart and (self.case.holds(apart, ">") or self.case.holds(product(apart, MINUS), ">")))
 
     def __hash__(self) -> int:
         return hash((frozenset(self.top.items()), frozenset(self.under.items())))

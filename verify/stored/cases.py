@@ -1,9 +1,9 @@
 """Stored certificates of every n from some n on, which the small checker reads in each run.
 
-A document has the splits of all large n into cases, and the certificates of rounding of these cases: for most models one
-certificate stands for all. It has no weights. Whoever relies on it has the builder write the weights and texts of each of its own
-cases anew, and `verify/trusted/cases.py` accepts the whole or says where not. So nothing of the document is trusted: neither that its
-cases are all, nor what it says of one.
+A document has the splits of all large n into cases, and the certificates of rounding of these cases. For most models one
+certificate stands for all of them. The document has no weights: who relies on it has the builder write the weights and texts of
+each of its own cases anew, and `verify/trusted/cases.py` then accepts the whole, or says where it does not. So a document that is
+made up proves nothing.
 """
 
 from __future__ import annotations
@@ -132,7 +132,8 @@ def fill(subject: Subject, document: Document) -> tuple[Document, Survey]:
     cases = json.loads(json.dumps(document["cases"]))
 
     def state(of: Subject, model: Model, texts: TokenAutomaton) -> Json:
-        put(cases, document["bits_of_bits"], of.n.oracle, len(models))
+        n: Any = of.n
+        put(cases, document["bits_of_bits"], n.oracle, len(models))
         models.append({**statement_of(model, texts), "rows": rows_of(model)})
         return unjudged(of, model, texts)
 

@@ -58,7 +58,8 @@ def ratio(a: Number, b: Number) -> Number:
     """Returns a/b, as `plain` does."""
     if type(a) is int and type(b) is int and not a % b:
         return a // b
-    return plain((Fraction(a) if type(a) is int else a) / b)
+    exact: Number = (Fraction(a) if type(a) is int else a) / b  # type: ignore[assignment]  # one of them is no int
+    return plain(exact)
 
 
 def shown(value: Number) -> str:
@@ -201,7 +202,7 @@ class Format:
 
     def covers(self, bounds: Interval) -> bool:
         if type(bounds[0]) is int and type(bounds[1]) is int:
-            return -self.steps < bounds[0] and bounds[1] < self.steps
+            return bool(-self.steps < bounds[0] and bounds[1] < self.steps)
         return bool(-self.largest <= bounds[0] and bounds[1] <= self.largest)
 
 
@@ -697,7 +698,7 @@ class Square(NamedTuple):
     @property
     def asymmetry(self) -> Number:
         """Returns a number c: values a and b, a² ≠ b², have |a² − b²| = |a − b|·|a + b| ≥ |a − b|·c; 0 if a = −b may be."""
-        doubled = 2 * self.form.get((), 0)
+        doubled = Fraction(2) * self.form.get((), 0)
         return abs(doubled - round(doubled))
 
 

@@ -4,14 +4,13 @@ Standard library alone, with `rounding.py`, `growth.py` and what these need. The
 
     {"bits_of_bits": 4, "models": [MODEL, …], "certificates": [{"entries", "steps"}, …], "cases": [CASE, CASE]}
 
-about each n whose bit length B has at least that many bits: here B ≥ 8 and n ≥ 128. The first case is of an even number of bits of B,
+about each n whose bit length B has at least that many bits: here B ≥ 8, n ≥ 128. The first case is of an even number of bits of B,
 the second of an odd one. A CASE is {"split", "parts"}, with a split as `growth.py` reads it, or {"model": i, "certificate": j}. A
-MODEL has all that `rounding.py` reads of a certificate but entries and steps, and "rows", the weights. Numbers are as in
-`rounding.py`; each may also depend on n: $n, $B, $E = 2^B, $v and $V = 2^v stand beside the atoms of a term, and a whole number may
-be such a text.
+MODEL has all that `rounding.py` reads of a certificate but entries and steps, and "rows", the weights. Numbers may depend on n: $n,
+$B, $E = 2^B, $v and $V = 2^v stand beside the atoms of a term. In place of a whole number of JSON there may be such a text.
 
-Theorem, if the file is accepted. Each of these n belongs to the box of a case, and is a number of its certificate and its model once
-the symbols have their values at n. For each such n the theorem of `rounding.py` holds.
+Theorem, if the file is accepted. Each of these n belongs to the box of a case. Take the certificate and the model of this case, and
+give the symbols the values that they have at n: then the theorem of `rounding.py` holds.
 
 That each n has a case is growth's rule: a split has each n of the box in the right part. That the theorem holds at each n of a box
 is said in `growing.py`: the check calculates with numbers that are right at each of them.

@@ -5,25 +5,28 @@ and V = 2^v, where B has 2v or 2v + 1 bits. A `Growing` is a quotient of two pol
 in the whole box. So it stands for one number at each n of the case.
 
 Why a check is right for each n. Sums, products and quotients of these numbers are those of the numbers at n. A comparison has an
-answer if that is shown for all real n and B of the box, by `growth.py`; and then the answer is right at n. If neither answer is
-shown, the check ends: the case needs a split. Equal means that both ≥ and ≤ are shown, or that both are written alike. What is
-rounded down is seen to lie between two whole polynomials whose difference is 1. Nothing else can be asked: no float, no table index.
-So a program that uses these numbers does at each n what it does here, but that it may know less: of a number that is not seen to be
-whole it does not use that it is, and of two bounds that it cannot compare it takes either.
+answer if `growth.py` shows it for all real n and B of the box; so the answer is right at n. If neither answer is shown, the check
+ends: the case needs a split. Two numbers are equal if they are written alike, or if both ≥ and ≤ are shown. A number is rounded down
+to a whole polynomial, of which it is shown that it is not above, nor 1 or more below. Nothing else can be asked: a float or a place
+in a table raises TypeError.
+
+So a program that uses these numbers does at each n what it does here, but that it may know less. Of a number that is not seen to be
+whole it does not use that it is; and of two bounds, each of which is right, it takes the first where it cannot compare them.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 from verify.trusted import growth
 from verify.trusted.growth import OPPOSITE, Box, Polynomial, names_of, number, plus, symbol, times
 from verify.trusted.kernel import Rejected, reject
 
+T = TypeVar("T")
 MARK = "$"  # before a symbol in a text: $E is 2^B, while E may be an atom
 ONE, MINUS = number(1), number(-1)
 POSITIVE = frozenset(("B", "E", "V", "n"))
@@ -149,11 +152,10 @@ class Case:
         if under == ONE:
             under = ONE
         else:
-            if not POSITIVE.issuperset(names_of(under)) or any(c < 0 for c in under.values()) or not under:
+            if not self.holds(under, ">"):
+                top, under = product(top, MINUS), product(under, MINUS)
                 if not self.holds(under, ">"):
-                    if not self.holds(product(under, MINUS), ">"):
-                        reject("a number is divided by 0")
-                    top, under = product(top, MINUS), product(under, MINUS)
+                    reject("a number is divided by 0")
             terms = [dict(m) for m in (*under, *top)]
             powers = {
                 name: min(term.get(name, 0) for term in terms[: len(under) if name in EXPONENTS else None])
@@ -304,7 +306,7 @@ class Growing:
         return rest if is_whole((self - rest) / value) else self - self // value * value
 
     def bit_length(self) -> Any:
-        """Returns b with 2^b above it, of a number ≥ 0: n < E, B < 2·V² and v < V, so the sum of its terms is below such a power."""
+        """Returns b with 2^b above it, of a number ≥ 0: n < E, B < 2·V² and v < V, so each term is below a power of two."""
         if self.under != ONE:
             reject(f"the bit length of {self}")
         sizes: list[Any] = []
@@ -347,24 +349,24 @@ def at_least(value: Any, other: Any) -> bool:
     return apart.case.told(apart.top, ">=") is True if isinstance(apart, Growing) else apart >= 0
 
 
-def up(value: Any) -> Any:
+def up(value: Any) -> int:
     """Returns the least whole number that is not below; or the value itself, which is as right a lower bound of whole numbers."""
-    if not isinstance(value, Growing):
-        return math.ceil(value)
-    return value if (down := (-value).floor()) is None else -down
+    below = (-value).floor() if isinstance(value, Growing) else math.floor(-value)
+    result: int = value if below is None else -below
+    return result
 
 
-def down(value: Any) -> Any:
+def down(value: Any) -> int:
     """Returns the largest whole number that is not above, or the value itself."""
     return -up(-value)
 
 
-def larger(value: Any, other: Any) -> Any:
+def larger(value: T, other: T) -> T:
     """Returns the larger of two lower bounds, of which either is right; the first one if it is not seen which that is."""
     return other if at_least(other, value) else value
 
 
-def smaller(value: Any, other: Any) -> Any:
+def smaller(value: T, other: T) -> T:
     """Returns the smaller of two upper bounds, in the same way."""
     return other if at_least(value, other) else value
 
@@ -385,9 +387,8 @@ def two_to(exponent: Any) -> Any:
     return exponent.case.divided({tuple(sorted(powers)): Fraction(2) ** twos}, ONE)
 
 
-def common_divisor(values: Iterable[Any]) -> Any:
+def common_divisor(values: Sequence[Any]) -> Fraction:
     """Returns a number of which each value is a whole multiple, as n, B, v, E and V are whole; 0 if all are 0."""
-    values = list(values)
     growing = next(value for value in values if isinstance(value, Growing))
     if any(isinstance(value, Growing) and value.under != ONE for value in values):
         reject("a common divisor of quotients")
@@ -396,7 +397,8 @@ def common_divisor(values: Iterable[Any]) -> Any:
     terms = [dict(m) for polynomial in polynomials for m in polynomial]
     powers = ((name, min(term.get(name, 0) for term in terms)) for name in sorted(EXPONENTS))
     factor = Fraction(math.gcd(*(c.numerator for c in numbers)), math.lcm(*(c.denominator for c in numbers)))
-    return growing.case.divided({tuple((name, power) for name, power in powers if power): factor}, ONE)
+    result: Fraction = growing.case.divided({tuple((name, power) for name, power in powers if power): factor}, ONE)
+    return result
 
 
 def text_of(polynomial: Polynomial) -> str:

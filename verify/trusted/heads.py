@@ -53,7 +53,6 @@ from verify.trusted.abstract_state import (
     halves,
     names_of,
     number,
-    plain,
     plus,
     ratio,
     shown,
@@ -62,7 +61,7 @@ from verify.trusted.abstract_state import (
     without,
 )
 from verify.trusted.automaton import Apart, Consecutive, Invariant
-from verify.trusted.growing import Case, Growing, common_divisor, down, smaller
+from verify.trusted.growing import Case, Growing, common_divisor, down, smaller, up
 from verify.trusted.kernel import reject
 from verify.trusted.model import Head, Row, parse, text_of, whole
 
@@ -704,7 +703,8 @@ class Reader:
                 c.joint.is_integer(c.value(j)) and all(x.denominator == 1 for x in c.value(j).values()) for c in winners
             ):
                 reject(f"{where}: values that are no whole numbers have a mean")
-            ends = [plain(end) for c in winners for end in c.joint.bounds(c.value(j))]
+            bounds = [c.joint.bounds(c.value(j)) for c in winners]
+            ends = [end for low, high in bounds for end in (up(low), down(high))]
             name = replace(query, box=box).fresh("s")
             box[name] = Integer(min(*ends, 0) * most, max(*ends, 0) * most)
             limits.append((atom(name), min(ends), max(ends)))
@@ -929,8 +929,9 @@ def winning_part(c: Candidate, winning: Number, lost: list[Number]) -> Candidate
 
 def lattice(polynomials: Sequence[Polynomial]) -> Number | None:
     """Returns the largest number of which each value is a multiple, as atoms are whole numbers; None if all are 0."""
-    if any(isinstance(c, Growing) for polynomial in polynomials for c in polynomial.values()):
-        return common_divisor(c for polynomial in polynomials for c in polynomial.values())
+    values = [c for polynomial in polynomials for c in polynomial.values()]
+    if any(isinstance(c, Growing) for c in values):
+        return common_divisor(values)
     result = Fraction(0)
     for polynomial in polynomials:
         for c in polynomial.values():

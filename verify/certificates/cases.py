@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from verify.algebra.quotients import Unanswered, interned
+from verify.algebra.quotients import Unanswered
 from verify.algebra.walks import Walk
-from verify.trusted import growth
-from verify.trusted.growing import Case, text_of
+from verify.trusted.growing import Case, Interned, text_of
 from verify.trusted.kernel import Rejected
 
 
@@ -23,12 +22,12 @@ class WalkCase(Case):
         super().__init__(walk.box)
         self.walk, self.may_split = walk, True
 
-    def ask(self, polynomial: growth.Polynomial, relation: str) -> bool:
+    def ask(self, polynomial: Interned, relation: str) -> bool:
         """Returns the answer of the part into which the walk turns. Raises Rejected where it has none."""
         if not self.may_split:
             raise Rejected(f"the case needs a split: {text_of(polynomial)} {relation} 0")
         try:
-            answer = self.walk.holds(interned(polynomial), relation)
+            answer = self.walk.holds(polynomial, relation)
         except Unanswered as error:
             raise Rejected(str(error)) from error
         if self.walk.box is not self.box:

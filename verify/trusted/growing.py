@@ -6,9 +6,9 @@ in the whole box. So it stands for one number at each n of the case.
 
 Why a check is right for each n. Sums, products and quotients of these numbers are those of the numbers at n. A comparison has an
 answer if `growth.py` shows it for all real n and B of the box; so the answer is right at n. If neither answer is shown, the check
-ends: the case needs a split. Two numbers are equal if they are written alike, or if both ≥ and ≤ are shown. A number is rounded down
-to a whole polynomial, of which it is shown that it is not above, nor 1 or more below. Nothing else can be asked: a float or a place
-in a table raises TypeError.
+ends: the case needs a split. Two numbers are equal if they are written alike, or if both ≥ and ≤ are shown. A number is rounded to
+a whole polynomial below, of which it is shown that it is not above, nor 1 or more below. Nothing else can be asked: a float or a
+place in a table raises TypeError.
 
 So a program that uses these numbers does at each n what it does here, but that it may know less. Of a number that is not seen to be
 whole it does not use that it is; and of two bounds, each of which is right, it takes the first where it cannot compare them.
@@ -20,7 +20,9 @@ import math
 import re
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, TypeVar
+from functools import lru_cache
+from typing import Any, TypeAlias, TypeVar
+from weakref import WeakValueDictionary
 
 from verify.trusted import growth
 from verify.trusted.growth import OPPOSITE, Box, Polynomial, names_of, number, plus, symbol, times
@@ -28,24 +30,98 @@ from verify.trusted.kernel import Rejected, reject
 
 T = TypeVar("T")
 MARK = "$"  # before a symbol in a text: $E is 2^B, while E may be an atom
-ONE, MINUS = number(1), number(-1)
 POSITIVE = frozenset(("B", "E", "V", "n"))
 EXPONENTS = {"E": "B", "V": "v"}
 QUOTIENT = re.compile(r"\(([^()]*)\)/\(([^()]*)\)")
 MOST_TEXT = 5000
 MOST_STEPS = 64
+MOST_KEPT = 1 << 16  # results of each operation
+cached = lru_cache(MOST_KEPT)
 
 
-def product(first: Polynomial, second: Polynomial) -> Polynomial:
-    """Returns the product; most factors are one number."""
-    for one, other in ((first, second), (second, first)):
-        if one is ONE:
-            return other
-        if len(one) == 1 and () in one:
-            factor = one[()]
-            scaled = {m: c * factor for m, c in other.items()}
-            return {m: c.numerator if c.denominator == 1 else c for m, c in scaled.items()}
-    return times(first, second)
+# Quotients of polynomials
+
+
+class Interned(Polynomial):
+    """A polynomial that nobody changes. There is one of those that are equal, so that it is looked up by its identity."""
+
+    __slots__ = ("__weakref__",)
+    __hash__ = object.__hash__  # type: ignore[assignment]
+
+
+Quotient: TypeAlias = tuple[Interned, Interned] | Fraction
+"""What is above, and what is below it, which is positive; a Fraction where it is one number."""
+
+_interned: WeakValueDictionary[frozenset[tuple[growth.Monomial, int | Fraction]], Interned] = WeakValueDictionary()
+
+
+def interned(polynomial: Polynomial) -> Interned:
+    """Returns the one that is equal to it. Nothing else makes them."""
+    if type(polynomial) is Interned:
+        return polynomial
+    terms = frozenset(polynomial.items())
+    instance = _interned.get(terms)
+    if instance is None:
+        _interned[terms] = instance = Interned(polynomial)
+    return instance
+
+
+@cached
+def constant(value: int | Fraction) -> Interned:
+    """Returns the polynomial that is this number."""
+    return interned(number(value if value.denominator > 1 else value.numerator))  # ints calculate ten times as fast
+
+
+ONE = constant(1)
+
+
+@cached
+def quotient(top: Interned, under: Interned) -> Quotient:
+    """Returns top/under without powers of positive numbers that divide both. Those of E and V divide all."""
+    if not top or top is under:
+        return Fraction(1 if top else 0)
+    if under is not ONE:
+        terms = [[dict(m) for m in part] for part in (under, top)]
+        least = {
+            name: min(powers.get(name, 0) for powers_of in terms[: 1 + (name in "Bn")] for powers in powers_of)
+            for name in "BEVn"
+        }
+        factor: Polynomial = {tuple((name, -power) for name, power in least.items() if power): 1}
+        top, under = interned(times(top, factor)), interned(times(under, factor))
+    return Fraction(top[()]) if top.keys() == {()} and under is ONE else (top, under)
+
+
+@cached
+def added(top: Interned, under: Interned, its_top: Interned, its_under: Interned) -> Quotient:
+    """Returns the sum of two quotients."""
+    if under is its_under:
+        return quotient(interned(plus(top, its_top)), under)
+    total = plus(times(top, its_under), times(its_top, under))
+    return quotient(interned(total), interned(times(under, its_under)))
+
+
+@cached
+def multiplied(top: Interned, under: Interned, its_top: Interned, its_under: Interned) -> Quotient:
+    """Returns the product of two quotients."""
+    if under is its_top:
+        return quotient(top, its_under)
+    if top is its_under:
+        return quotient(its_top, under)
+    return quotient(interned(times(top, its_top)), interned(times(under, its_under)))
+
+
+@cached
+def difference(top: Interned, under: Interned, its_top: Interned, its_under: Interned) -> Interned:
+    """Returns a polynomial of the sign of the first quotient less the other one."""
+    if under is its_under:
+        return interned(plus(top, its_top, -1))
+    return interned(plus(times(top, its_under), times(its_top, under), -1))
+
+
+@cached
+def negated(polynomial: Interned) -> Interned:
+    """Times −1."""
+    return interned({monomial: -c for monomial, c in polynomial.items()})
 
 
 class Case:
@@ -53,24 +129,25 @@ class Case:
 
     def __init__(self, box: Box, parent: Case | None = None) -> None:
         self.box, self.parent = box, parent
-        self.answers: dict[tuple[object, str], bool | None] = {}
+        self.answers: dict[tuple[Interned, str], bool | None] = {}
 
-    def told(self, polynomial: Polynomial, relation: str) -> bool | None:
+    def told(self, polynomial: Interned, relation: str) -> bool | None:
         """Returns whether the polynomial is > 0, or >= 0, at each n of the case; False: at none; None if neither is shown."""
-        signs = {c > 0 for c in polynomial.values()}
-        if len(signs) < 2 and POSITIVE.issuperset(names_of(polynomial)):
-            return True in signs or (not signs and relation == ">=")
-        question = frozenset(polynomial.items()), relation
+        question = polynomial, relation
         if question not in self.answers:
             self.answers[question] = self.show(polynomial, relation)
         return self.answers[question]
 
-    def show(self, polynomial: Polynomial, relation: str) -> bool | None:
+    def show(self, polynomial: Interned, relation: str) -> bool | None:
         """Looks at the box. What is shown of a wider one holds here too."""
+        signs = {c > 0 for c in polynomial.values()}
+        if len(signs) < 2 and POSITIVE.issuperset(names_of(polynomial)):
+            return True in signs or (not signs and relation == ">=")
         if self.parent is not None and (answer := self.parent.told(polynomial, relation)) is not None:
             return answer
-        negative = product(polynomial, MINUS)
-        return True if self.shows(polynomial, relation) else False if self.shows(negative, OPPOSITE[relation]) else None
+        if self.shows(polynomial, relation):
+            return True
+        return False if self.shows(negated(polynomial), OPPOSITE[relation]) else None
 
     def shows(self, polynomial: Polynomial, relation: str) -> bool:
         """Returns whether the box shows it: by itself, or as a sum of a polynomial that it shows to be so, and of the answer to a
@@ -92,14 +169,14 @@ class Case:
             pass
         return False
 
-    def holds(self, polynomial: Polynomial, relation: str) -> bool:
+    def holds(self, polynomial: Interned, relation: str) -> bool:
         """Returns the same. Raises Rejected if neither is shown."""
         answer = self.told(polynomial, relation)
         if answer is None:
             return self.ask(polynomial, relation)
         return answer
 
-    def ask(self, polynomial: Polynomial, relation: str) -> bool:
+    def ask(self, polynomial: Interned, relation: str) -> bool:
         return reject(f"the case needs a split: {text_of(polynomial)} {relation} 0")
 
     def whole_part(self, polynomial: Polynomial) -> Polynomial:
@@ -122,7 +199,7 @@ class Case:
         for name, power in monomial:
             if name in EXPONENTS:
                 exponent = plus(exponent, symbol(EXPONENTS[name]), power)
-        return self.told(exponent, ">=") is True
+        return self.told(interned(exponent), ">=") is True
 
     # Texts of a certificate
 
@@ -148,28 +225,19 @@ class Case:
     # Numbers
 
     def divided(self, top: Polynomial, under: Polynomial) -> Any:
-        """Returns top/under, which is not 0 in the case: an int or a Fraction where it is one number."""
-        if under == ONE:
-            under = ONE
-        else:
+        """Returns top/under, which is not 0 in the case."""
+        top, under = interned(top), interned(under)
+        if under is not ONE and not self.holds(under, ">"):
+            top, under = negated(top), negated(under)
             if not self.holds(under, ">"):
-                top, under = product(top, MINUS), product(under, MINUS)
-                if not self.holds(under, ">"):
-                    reject("a number is divided by 0")
-            terms = [dict(m) for m in (*under, *top)]
-            powers = {
-                name: min(term.get(name, 0) for term in terms[: len(under) if name in EXPONENTS else None])
-                for name in POSITIVE
-            }
-            factor: Polynomial = {tuple(sorted((name, -power) for name, power in powers.items() if power)): 1}
-            scale = number(1 / abs(Fraction(under[max(under)])))
-            top, under = (times(times(part, factor), scale) for part in (top, under))
-            factor = number(Fraction(top.get(max(under), 0)) / under[max(under)])
-            top, under = (factor, ONE) if top == times(under, factor) else (top, under)
-        if under is ONE and top.keys() <= {()}:
-            value = top.get((), 0)
-            return value.numerator if value.denominator == 1 else value
-        return Growing(self, top, under)
+                reject("a number is divided by 0")
+        return self.made(quotient(top, under))
+
+    def made(self, value: Quotient) -> Any:
+        """Returns an int or a Fraction where it is one number."""
+        if type(value) is tuple:
+            return Growing(self, *value)
+        return value.numerator if value.denominator == 1 else value  # type: ignore[union-attr]
 
 
 class Growing:
@@ -177,36 +245,33 @@ class Growing:
 
     __slots__ = ("case", "top", "under")
 
-    def __init__(self, case: Case, top: Polynomial, under: Polynomial = ONE) -> None:
+    def __init__(self, case: Case, top: Interned, under: Interned = ONE) -> None:
         self.case, self.top, self.under = case, top, under
 
-    def other(self, value: Any) -> tuple[Polynomial, Polynomial] | None:
+    def other(self, value: Any) -> tuple[Interned, Interned] | None:
         kind = type(value)
         if kind is Growing:
             if value.case is not self.case:
                 reject("numbers of two cases")
             return value.top, value.under
-        return (number(value), ONE) if kind is int or kind is Fraction else None
+        return (constant(value), ONE) if kind is int or kind is Fraction else None
 
     def __add__(self, value: Any) -> Any:
         if (its := self.other(value)) is None:
             return NotImplemented
-        if self.under == its[1]:
-            return self.case.divided(plus(self.top, its[0]), self.under)
-        top = plus(product(self.top, its[1]), product(its[0], self.under))
-        return self.case.divided(top, product(self.under, its[1]))
+        return self.case.made(added(self.top, self.under, *its))
 
     __radd__ = __add__
 
     def __mul__(self, value: Any) -> Any:
         if (its := self.other(value)) is None:
             return NotImplemented
-        return self.case.divided(product(self.top, its[0]), product(self.under, its[1]))
+        return self.case.made(multiplied(self.top, self.under, *its))
 
     __rmul__ = __mul__
 
     def __neg__(self) -> Any:
-        return Growing(self.case, product(self.top, MINUS), self.under)
+        return Growing(self.case, negated(self.top), self.under)
 
     def __sub__(self, value: Any) -> Any:
         return self + -value
@@ -220,18 +285,18 @@ class Growing:
     def __truediv__(self, value: Any) -> Any:
         if (its := self.other(value)) is None:
             return NotImplemented
-        return self.case.divided(product(self.top, its[1]), product(self.under, its[0]))
+        return self.case.divided(times(self.top, its[1]), times(self.under, its[0]))
 
     def __rtruediv__(self, value: Any) -> Any:
         return self.case.divided(times(number(value), self.under), self.top)
 
     # Comparisons
 
-    def less(self, value: Any) -> Polynomial:
+    def less(self, value: Any) -> Interned:
         """Returns a polynomial of the sign of the difference."""
         if (its := self.other(value)) is None:
             reject("a number beside what is none")
-        return plus(product(self.top, its[1]), product(its[0], self.under), -1)
+        return difference(self.top, self.under, *its)
 
     def __gt__(self, value: Any) -> bool:
         return self.case.holds(self.less(value), ">")
@@ -249,10 +314,10 @@ class Growing:
         if self.other(value) is None:
             return NotImplemented
         apart = self.less(value)
-        return not (apart and (self.case.holds(apart, ">") or self.case.holds(product(apart, MINUS), ">")))
+        return not (apart and (self.case.holds(apart, ">") or self.case.holds(negated(apart), ">")))
 
     def __hash__(self) -> int:
-        return hash((frozenset(self.top.items()), frozenset(self.under.items())))
+        return hash((self.top, self.under))
 
     def __bool__(self) -> bool:
         return self != 0
@@ -265,7 +330,7 @@ class Growing:
     @property
     def denominator(self) -> int:
         """Returns 1 if it is seen to be whole, else 0, which is the denominator of no number."""
-        return int(self.under == ONE and self.case.whole_part(self.top) == self.top)
+        return int(self.under is ONE and self.case.whole_part(self.top) == self.top)
 
     @property
     def numerator(self) -> Any:
@@ -273,7 +338,7 @@ class Growing:
 
     def floor(self) -> Any:
         """Returns it, rounded down: a whole polynomial that is not above it, nor 1 or more below; None if none is seen."""
-        if self.under == ONE:
+        if self.under is ONE:
             whole = self.case.whole_part(self.top)
             rest = plus(self.top, whole, -1)
             whole = plus(whole, number(math.floor(rest.get((), 0))))
@@ -307,7 +372,7 @@ class Growing:
 
     def bit_length(self) -> Any:
         """Returns b with 2^b above it, of a number ≥ 0: n < E, B < 2·V² and v < V, so each term is below a power of two."""
-        if self.under != ONE:
+        if self.under is not ONE:
             reject(f"the bit length of {self}")
         sizes: list[Any] = []
         for monomial, c in self.top.items():
@@ -327,7 +392,7 @@ class Growing:
 
     def __str__(self) -> str:
         top, under = (text_of(part) for part in (self.top, self.under))
-        return top if self.under == ONE else f"({top})/({under})"
+        return top if self.under is ONE else f"({top})/({under})"
 
     __repr__ = __str__
 
@@ -378,7 +443,7 @@ def two_to(exponent: Any) -> Any:
     powers, twos = [], 0
     for monomial, c in exponent.top.items():
         name = {(("B", 1),): "E", (("v", 1),): "V", (): ""}.get(monomial)
-        if name is None or c.denominator != 1 or exponent.under != ONE:
+        if name is None or c.denominator != 1 or exponent.under is not ONE:
             reject(f"2^({exponent})")
         if name:
             powers.append((name, int(c)))
@@ -390,7 +455,7 @@ def two_to(exponent: Any) -> Any:
 def common_divisor(values: Sequence[Any]) -> Fraction:
     """Returns a number of which each value is a whole multiple, as n, B, v, E and V are whole; 0 if all are 0."""
     growing = next(value for value in values if isinstance(value, Growing))
-    if any(isinstance(value, Growing) and value.under != ONE for value in values):
+    if any(isinstance(value, Growing) and value.under is not ONE for value in values):
         reject("a common divisor of quotients")
     polynomials = [value.top if isinstance(value, Growing) else number(value) for value in values]
     numbers = [c for polynomial in polynomials for c in polynomial.values()]

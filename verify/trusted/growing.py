@@ -227,6 +227,10 @@ class Case:
     def divided(self, top: Polynomial, under: Polynomial) -> Any:
         """Returns top/under, which is not 0 in the case."""
         top, under = interned(top), interned(under)
+        if len(under) == 1 and under is not ONE:
+            (c,) = under.values()
+            scale = number(1 / abs(Fraction(c)))
+            top, under = interned(times(top, scale)), interned(times(under, scale))
         if under is not ONE and not self.holds(under, ">"):
             top, under = negated(top), negated(under)
             if not self.holds(under, ">"):

@@ -19,8 +19,18 @@ class WalkCase(Case):
     """The case that a walk comes to: what is not seen in it splits it."""
 
     def __init__(self, walk: Walk) -> None:
-        super().__init__(walk.box)
+        super().__init__(walk.nodes[0].box)
         self.walk, self.may_split = walk, True
+        self.follow()
+
+    def follow(self) -> None:
+        """Goes on to the part that the walk has come to."""
+        case = Case(self.walk.nodes[0].box)
+        for fork in self.walk.forks:
+            case = case.parts(fork.split)[0 if fork.answer else 1]
+        self.box = case.box
+        self.answers = {question: one for question, one in self.answers.items() if one is not None}
+        self.wholes = {}
 
     def ask(self, polynomial: Interned, relation: str) -> bool:
         """Returns the answer of the part into which the walk turns. Raises Rejected where it has none."""
@@ -30,11 +40,9 @@ class WalkCase(Case):
             answer = self.walk.holds(polynomial, relation)
         except Unanswered as error:
             raise Rejected(str(error)) from error
-        if self.walk.box is not self.box:
-            self.box = self.walk.box
-            self.answers = {question: one for question, one in self.answers.items() if one is not None}
+        self.follow()
         if self.told(polynomial, relation) is not answer:
-            raise Rejected(f"not seen by the small checker: {polynomial} {relation} 0, {answer}")
+            raise Rejected(f"not seen by the small checker: {text_of(polynomial)} {relation} 0: {answer}")
         return answer
 
 

@@ -99,7 +99,7 @@ def above(check: Check, about: About, own: Subject, text: str) -> None:
         check.certified(anew, range=f"{text}; {disciplines}", precision=precision)
     elif anew:
         check.explained(anew, range=text)
-    answered(check, about, theorems)
+    answered(check, about, theorems, builder_alone=len(accepted) == len(subjects))
 
 
 def first_above(own: Subject) -> int:
@@ -108,18 +108,28 @@ def first_above(own: Subject) -> int:
     return own.dossier.first_above if any(one.last == ENDLESS for one, _ in stored) else LEAST
 
 
-def answered(check: Check, about: About, theorems: Mapping[Subject, Json | None]) -> None:
-    """Shows the inequalities by which documents of every n above some size come to what they say, the stored ones or made now."""
+def answered(
+    check: Check, about: About, theorems: Mapping[Subject, Json | None], *, builder_alone: bool = False
+) -> None:
+    """Shows the inequalities by which documents of every n above some size come to what they say, the stored ones or made now.
+
+    builder_alone: whether these are the builder's, as the small checker shows its own where it needs them.
+    """
     what, judge = "a certificate" if about == "rounding" else "an explanation", judge_of(about)
+    to, who = f"{what} comes to a case, or to its verdict there", "Builder and checker calculate"
+    so = "Their comparisons are those inequalities, so they do for each n what they did once."
+    if builder_alone:
+        to, who = "the builder comes to the weights of a case", "The builder calculates"
+        so = "Its comparisons are those inequalities, so it does for each n what it did once."
     check.proved(
         ((survey(subject, judge).theorem if theorem is None else theorem, {}) for subject, theorem in theorems.items()),
         by="Bernstein coefficients, and powers of two above those of their exponents",
-        range=f"each answer by which {what} comes to a case, or to its verdict there, for every n of the case",
+        range=f"each answer by which {to}, for every n of the case",
         quickly=lambda: (survey(subject, unjudged).theorem for subject in theorems),
     )
     check.argued(
-        f"Builder and checker calculate with a number that stands for each n of a case. Their comparisons are those inequalities, "
-        f"so they do for each n what they did once. float64 has no such weights: {what} is about the weights as numbers."
+        f"{who} with a number that stands for each n of a case. {so} float64 has no such weights: {what} is about the weights as "
+        "numbers."
     )
 
 

@@ -56,10 +56,8 @@ def walked(document: Any, part: Any, case: Case, depth: int) -> Iterator[int]:
     if depth > MOST_DEPTH:
         reject("a case is split too often")
     if set(part) == {"split", "parts"}:
-        split = part["split"]
-        boxes = growth.by_exponent(case.box) if split == "v" else growth.parts_of(case.box, split)
-        for one, box in zip(part["parts"], boxes, strict=True):
-            yield from walked(document, one, Case(box, case), depth + 1)
+        for one, inside in zip(part["parts"], case.parts(part["split"]), strict=True):
+            yield from walked(document, one, inside, depth + 1)
     elif set(part) == {"model", "certificate"}:
         yield check_case(
             document["models"][whole(part["model"])], document["certificates"][whole(part["certificate"])], case

@@ -19,6 +19,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, TypeAlias, TypeVar
@@ -125,11 +126,26 @@ def negated(polynomial: Interned) -> Interned:
 
 
 class Case:
-    """The n of a box. parent: a case that has all of them, if there is one. answers: to comparisons."""
+    """The n of a box. parent: a case that has all of them, if there is one.
+
+    answers: to comparisons. wholes: whether polynomials are seen to be whole. numbers: that were read.
+    """
 
     def __init__(self, box: Box, parent: Case | None = None) -> None:
         self.box, self.parent = box, parent
         self.answers: dict[tuple[Interned, str], bool | None] = {}
+        self.wholes: dict[Interned, bool] = {}
+        self.numbers: dict[str, Any] = {}
+
+    def parts(self, split: Any) -> tuple[Case, Case]:
+        """Returns the parts of a split, as growth.py reads it. Where a whole polynomial is > 0, it is ≥ 1."""
+        if split == "v":
+            boxes = growth.by_exponent(self.box)
+        else:
+            yes = split["question"][1]
+            boxes = growth.parts_of(self.box, split)
+            boxes = sharpened(boxes[0], yes), sharpened(boxes[1], OPPOSITE[yes])
+        return Case(boxes[0], self), Case(boxes[1], self)
 
     def told(self, polynomial: Interned, relation: str) -> bool | None:
         """Returns whether the polynomial is > 0, or >= 0, at each n of the case; False: at none; None if neither is shown."""
@@ -205,22 +221,22 @@ class Case:
 
     def number(self, text: str) -> Any:
         """Reads a number: a polynomial of symbols, or (top)/(under)."""
+        if text in self.numbers:
+            return self.numbers[text]
         if type(text) is not str or len(text) > MOST_TEXT:
             reject("a number is no text, or too long")
         parts = found.groups() if (found := QUOTIENT.fullmatch(text)) else (text, "1")
         top, under = (growth.parsed(part.replace(MARK, "")) for part in parts)
-        self.require_known(top, under)
-        return self.divided(top, under)
+        if (names_of(top) | names_of(under)) - growth.SYMBOLS:
+            reject("a number has unknown symbols")
+        self.numbers[text] = self.divided(top, under)
+        return self.numbers[text]
 
     def whole(self, value: Any) -> Any:
         """Reads a whole number of a file: one of JSON, or a text."""
         if type(value) is not int and not is_whole(value := self.number(value)):
             reject(f"{value} is not seen to be whole")
         return value
-
-    def require_known(self, *polynomials: Polynomial) -> None:
-        if any(names_of(polynomial) - growth.SYMBOLS for polynomial in polynomials):
-            reject("a number has unknown symbols")
 
     # Numbers
 
@@ -242,6 +258,13 @@ class Case:
         if type(value) is tuple:
             return Growing(self, *value)
         return value.numerator if value.denominator == 1 else value  # type: ignore[union-attr]
+
+
+def sharpened(box: Box, relation: str) -> Box:
+    """Returns the box, of whose last answer it is known that it is > 0, or >= 0."""
+    *others, answer = box.answers
+    whole = all(c.denominator == 1 and all(power > 0 for _, power in m) for m, c in answer.items())
+    return replace(box, answers=(*others, plus(answer, number(1), -1))) if relation == ">" and whole else box
 
 
 class Growing:
@@ -334,7 +357,9 @@ class Growing:
     @property
     def denominator(self) -> int:
         """Returns 1 if it is seen to be whole, else 0, which is the denominator of no number."""
-        return int(self.under is ONE and self.case.whole_part(self.top) == self.top)
+        if self.top not in self.case.wholes:
+            self.case.wholes[self.top] = self.case.whole_part(self.top) == self.top
+        return int(self.under is ONE and self.case.wholes[self.top])
 
     @property
     def numerator(self) -> Any:

@@ -166,8 +166,8 @@ class Case:
         return False if self.shows(negated(polynomial), OPPOSITE[relation]) else None
 
     def shows(self, polynomial: Polynomial, relation: str) -> bool:
-        """Returns whether the box shows it: by itself, or as a sum of a polynomial that it shows to be so, and of the answer to a
-        question that split the case, which is ≥ 0, times a factor ≥ 0. The sum has no highest power of n.
+        """Returns whether the box shows it: by itself, or as a sum of a polynomial that it shows to be so, and of an answer times a
+        factor ≥ 0. Answers are of questions that split the case, and ≥ 0; the factor is the ratio of the highest terms.
         """
         try:
             if self.box.shows(polynomial, relation):
@@ -175,9 +175,10 @@ class Case:
             own = growth.by_power(polynomial, "n") if self.box.answers else []
             for answer in self.box.answers:
                 parts = growth.by_power(answer, "n")
-                if 2 < len(parts) == len(own) and len(parts[-1]) == 1 and names_of(parts[-1]) <= EXPONENTS.keys():
-                    ((monomial, c),) = parts[-1].items()
-                    factor = times(own[-1], {tuple((name, -power) for name, power in monomial): Fraction(1) / c})
+                if 2 < len(parts) == len(own):
+                    (m, c), (monomial, d) = (max(part[-1].items(), key=height) for part in (own, parts))
+                    inverse = tuple((name, -power) for name, power in monomial)
+                    factor: Polynomial = {growth.multiplied(m, inverse): Fraction(c) / d}
                     rest = plus(polynomial, times(factor, answer), -1)
                     if self.box.shows(factor, ">=") and self.box.shows(rest, relation):
                         return True
@@ -258,6 +259,12 @@ class Case:
         if type(value) is tuple:
             return Growing(self, *value)
         return value.numerator if value.denominator == 1 else value  # type: ignore[union-attr]
+
+
+def height(term: tuple[growth.Monomial, int | Fraction]) -> tuple[int, int]:
+    """Returns the powers of E and V, by which a term outgrows others."""
+    powers = dict(term[0])
+    return powers.get("E", 0), powers.get("V", 0)
 
 
 def sharpened(box: Box, relation: str) -> Box:

@@ -189,6 +189,20 @@ def test_a_part_of_a_case_knows_what_the_case_knows() -> None:
     assert all(part.number("1*n") > 100 for part in parts)
 
 
+def test_an_answer_that_no_bound_of_n_tells_is_known_in_its_part() -> None:
+    """2·n² + 1 ≥ E², or E² − 2·n² − 1 > 0 and so ≥ 1, as it is whole. What is one more is not known."""
+    split = {"of": "n", "question": ["1 + -1*E^2 + 2*n^2", ">="], "from": "45/64*E", "to": "183/256*E", "rises": True}
+    yes, no = CASE.parts(split)
+    for case, text, most in ((yes, "1 + -1*E^2 + 2*n^2", 0), (no, "-1 + 1*E^2 + -2*n^2", 1)):
+        known, (e, v) = case.number(text), (case.number("1*E"), case.number("1*V"))
+        assert [known >= most, known * e > most * e - 1 / v, 3 * known + 1 / e > 3 * most] == [True] * 3
+        with pytest.raises(Rejected, match="needs a split"):
+            assert known >= most + 1
+        for n in (n for bits in (8, 9, 12, 15) for n in range(2 ** (bits - 1), 2**bits)):
+            here = value(text, values_at(n))
+            assert here < 0 or here >= most
+
+
 def test_numbers_of_two_cases_never_meet() -> None:
     with pytest.raises(Rejected):
         N + cases()[1].number("1*n")

@@ -93,7 +93,7 @@ def read(subject: Subject) -> Document | None:
     try:
         said = json.loads(path.read_text(encoding="utf-8"))
         document = {name: said[name] for name in ("bits_of_bits", "certificates", "cases")}
-    except (KeyError, TypeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise ValueError(f"{path.name} is no document of cases: {error}") from error
     if text_of(subject, document) != path.read_text(encoding="utf-8"):
         raise ValueError(f"{path.name} is not of {name_of(subject, 'rounding')}")

@@ -31,8 +31,6 @@ class SolvedDossier(Dossier):
     """In which disciplines every n has documents."""
     is_accepted: ClassVar[bool] = False
     """Whether the small checker has accepted the intervals of rounding: then they go up to TOP, or to where it accepts cases."""
-    has_cases: ClassVar[bool] = False
-    """Whether the small checker accepts rounding of every n from `first_above` on, by stored certificates, in each run."""
     is_stored_above: ClassVar[bool] = False
     """Whether the cases of every n from `first_above` on are stored; the program's intervals end before them."""
 
@@ -49,17 +47,24 @@ class SolvedDossier(Dossier):
         return super().exact_model(subject)
 
     @property
+    def in_cases(self) -> Sequence[Discipline]:
+        """Returns the disciplines in which each run has the small checker accept stored certificates of n from `first_above` on."""
+        return ()
+
+    @property
     def stored(self) -> Iterable[tuple[Subject, About]]:
         cases = self.first_above - 1
-        until = TOP if self.is_accepted and not self.has_cases else cases
-        yield from documents(self, until, cases * self.is_stored_above, self.stored_in)
+        for discipline in self.stored_in:
+            until = TOP if self.is_accepted and discipline not in self.in_cases else cases
+            yield from documents(self, until, 0, [discipline])
+        yield from documents(self, 0, cases * self.is_stored_above, ())
         if self.is_stored_above:
-            in_cases = () if self.has_cases else self.stored_in
-            yield from documents(self, ENDLESS, ENDLESS, in_cases, self.first_above)
+            others = [discipline for discipline in self.stored_in if discipline not in self.in_cases]
+            yield from documents(self, ENDLESS, ENDLESS, others, self.first_above)
 
     @property
     def cases(self) -> Iterable[Subject]:
-        some = self.stored_in if self.has_cases else ()
+        some = [discipline for discipline in self.stored_in if discipline in self.in_cases]
         return [Subject(self, self.first_above, last=ENDLESS, discipline=discipline) for discipline in some]
 
     # Which inputs

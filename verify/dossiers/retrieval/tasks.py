@@ -40,9 +40,13 @@ class Retrieval(SolvedDossier):
 
     bits_of_bits = 4
     stored_in = tuple(Discipline)
-    is_accepted = has_cases = True
+    is_accepted = True
     has_length = True
     every_input = "every sequence and query of n = {n}"
+
+    @property
+    def in_cases(self) -> Sequence[Discipline]:
+        return tuple(Discipline)
 
     # Definitions
 

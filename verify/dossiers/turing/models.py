@@ -100,7 +100,11 @@ class OnTape(Turing):
     """A model that writes the machine's steps."""
 
     stored_in = tuple(Discipline)
-    is_accepted = is_stored_above = has_cases = True
+    is_accepted = is_stored_above = True
+
+    @property
+    def in_cases(self) -> Sequence[Discipline]:
+        return tuple(Discipline) if self.model == "rag" else (Discipline.FUSED,)
 
     def texts(self, subject: Subject) -> TokenAutomaton:
         return self.texts_between(subject, *ends(subject.n))

@@ -14,10 +14,11 @@ from fnmatch import fnmatch
 
 from constructions.exports.files import alone, write_text
 from constructions.show import cli
-from verify.certificates.document import REFUSED
+from verify.certificates.document import REFUSED, UNKNOWN
 from verify.dossiers.dossier import About, Subject
 from verify.framework.memory import look_rarely
 from verify.stored import above as stored_above
+from verify.stored import cases as stored_cases
 from verify.stored.intervals import (
     FOLDER,
     Document,
@@ -32,6 +33,7 @@ from verify.stored.intervals import (
     subjects,
     text_of,
 )
+from verify.trusted.kernel import Rejected
 
 PROG = "python -m verify.store"
 SECONDS = 60  # between two writings
@@ -88,21 +90,27 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--list", action="store_true", help="their names, and up to which n each is stored")
     args = parser.parse_args(argv)
     known = {path_of(*one).stem: one for one in subjects()}
+    in_cases = {stored_cases.path_of(subject).stem: subject for subject in stored_cases.subjects()}
     endless = {stored_above.path_of(*one).stem: one for one in stored_above.subjects()}
-    all_names = (*known, *endless)
+    all_names = (*known, *in_cases, *endless)
     names = [name for name in all_names if not args.names or any(fnmatch(name, pattern) for pattern in args.names)]
     if not names:
         raise cli.CommandError(f"no document is called so; known: {', '.join(all_names)}")
     for name in names:
         if args.list:
-            print(_reach(known[name], name) if name in known else _cases(endless[name], name))
+            line = _reach(known[name], name) if name in known else ""
+            line = line or (_cases_of(in_cases[name], name) if name in in_cases else _cases(endless[name], name))
+            print(line)
             continue
         FOLDER.mkdir(exist_ok=True)
         with cli.usage_errors():
             lock = ExitStack()
             lock.enter_context(alone(FOLDER / f"{name}.json", name))
         with lock:
-            status = _intervals(*known[name], name, anew=args.all) if name in known else _above(*endless[name], name)
+            if name in known:
+                status = _intervals(*known[name], name, anew=args.all)
+            else:
+                status = _accepted(in_cases[name], name) if name in in_cases else _above(*endless[name], name)
         if status:
             return status
     return cli.HOLDS
@@ -122,6 +130,13 @@ def _cases(what: tuple[Subject, About], name: str) -> str:
     with cli.usage_errors():
         above = stored_above.read(*what)
     return f"{name}: n ≥ {what[0].n}, {len(above.cases) if above else 0} cases"
+
+
+def _cases_of(subject: Subject, name: str) -> str:
+    """Says for --list how many certificates a document has that the small checker reads."""
+    with cli.usage_errors():
+        document = stored_cases.read(subject)
+    return f"{name}: n ≥ {subject.n}, {len(document['certificates']) if document else 0} certificates"
 
 
 def _old(subject: Subject, about: About) -> Document | None:
@@ -147,6 +162,23 @@ def _intervals(subject: Subject, about: About, name: str, *, anew: bool) -> int:
         return cli.REFUTED if error.verdict == REFUSED else cli.UNKNOWN
     again = f", {len(set(found) - was)} of them anew" * bool(was)
     print(f"{name}: certified, {len(found)} intervals{again}, {time.process_time() - start:.0f} s", flush=True)
+    return cli.HOLDS
+
+
+def _accepted(subject: Subject, name: str) -> int:
+    """Writes certificates of cases, if the small checker accepts them. Returns the exit status."""
+    start = time.process_time()
+    try:
+        document = stored_cases.make(subject)
+        found = stored_cases.accept(subject, document)
+    except Rejected as why:
+        print(f"{name}: {UNKNOWN}: {why}")
+        return cli.UNKNOWN
+    write_text(stored_cases.path_of(subject), stored_cases.text_of(subject, document))
+    many = len(document["certificates"])
+    print(
+        f"{name}: accepted, {found.cases} cases, {many} certificates, {time.process_time() - start:.0f} s", flush=True
+    )
     return cli.HOLDS
 
 

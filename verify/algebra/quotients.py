@@ -8,102 +8,23 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from fractions import Fraction
-from functools import lru_cache
-from typing import TypeAlias
-from weakref import WeakValueDictionary
 
 from verify.trusted import growth
-from verify.trusted.growth import Monomial, Polynomial, number, plus, times
-
-EXPONENTS = {"E": "B", "V": "v"}
-MOST_KEPT = 1 << 16  # results of each operation
-cached = lru_cache(MOST_KEPT)
+from verify.trusted.growing import EXPONENTS as EXPONENTS
+from verify.trusted.growing import ONE as ONE
+from verify.trusted.growing import Interned as Interned
+from verify.trusted.growing import Quotient as Quotient
+from verify.trusted.growing import added as added
+from verify.trusted.growing import cached, interned, quotient
+from verify.trusted.growing import constant as constant
+from verify.trusted.growing import difference as difference
+from verify.trusted.growing import multiplied as multiplied
+from verify.trusted.growing import negated as negated
+from verify.trusted.growth import Monomial, Polynomial, number, times
 
 
 class Unanswered(TypeError):
     """What is asked has no one answer that is found."""
-
-
-class Interned(Polynomial):
-    """A polynomial that nobody changes. There is one of those that are equal, so that it is looked up by its identity."""
-
-    __slots__ = ("__weakref__",)
-    __hash__ = object.__hash__  # type: ignore[assignment]
-
-
-Quotient: TypeAlias = tuple[Interned, Interned] | Fraction
-"""What is above, and what is below it, which is positive; a Fraction where it is one number."""
-
-_interned: WeakValueDictionary[frozenset[tuple[Monomial, int | Fraction]], Interned] = WeakValueDictionary()
-
-
-def interned(polynomial: Polynomial) -> Interned:
-    """Returns the one object for all equal polynomials. Only this function makes them."""
-    if type(polynomial) is Interned:
-        return polynomial
-    terms = frozenset(polynomial.items())
-    instance = _interned.get(terms)
-    if instance is None:
-        _interned[terms] = instance = Interned(polynomial)
-    return instance
-
-
-@cached
-def constant(value: int | Fraction) -> Interned:
-    """Returns the polynomial that is this number."""
-    return interned(number(value if value.denominator > 1 else value.numerator))  # ints calculate ten times as fast
-
-
-ONE = constant(1)
-
-
-@cached
-def quotient(top: Interned, under: Interned) -> Quotient:
-    """Returns top/under without powers of positive numbers that divide both. Those of E and V divide all."""
-    if not top or top is under:
-        return Fraction(1 if top else 0)
-    if under is not ONE:
-        terms = [[dict(m) for m in part] for part in (under, top)]
-        least = {
-            name: min(powers.get(name, 0) for powers_of in terms[: 1 + (name in "Bn")] for powers in powers_of)
-            for name in "BEVn"
-        }
-        factor: Polynomial = {tuple((name, -power) for name, power in least.items() if power): 1}
-        top, under = interned(times(top, factor)), interned(times(under, factor))
-    return Fraction(top[()]) if top.keys() == {()} and under is ONE else (top, under)
-
-
-@cached
-def added(top: Interned, under: Interned, its_top: Interned, its_under: Interned) -> Quotient:
-    """Returns the sum of two quotients."""
-    if under is its_under:
-        return quotient(interned(plus(top, its_top)), under)
-    total = plus(times(top, its_under), times(its_top, under))
-    return quotient(interned(total), interned(times(under, its_under)))
-
-
-@cached
-def multiplied(top: Interned, under: Interned, its_top: Interned, its_under: Interned) -> Quotient:
-    """Returns the product of two quotients."""
-    if under is its_top:
-        return quotient(top, its_under)
-    if top is its_under:
-        return quotient(its_top, under)
-    return quotient(interned(times(top, its_top)), interned(times(under, its_under)))
-
-
-@cached
-def difference(top: Interned, under: Interned, its_top: Interned, its_under: Interned) -> Interned:
-    """Returns a polynomial of the sign of the first quotient less the other one."""
-    if under is its_under:
-        return interned(plus(top, its_top, -1))
-    return interned(plus(times(top, its_under), times(its_top, under), -1))
-
-
-@cached
-def negated(polynomial: Interned) -> Interned:
-    """Returns −polynomial."""
-    return interned({monomial: -c for monomial, c in polynomial.items()})
 
 
 @cached

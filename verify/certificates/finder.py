@@ -24,7 +24,8 @@ from verify.algebra import domains
 from verify.algebra.domains import with_fields
 from verify.automata.token_automaton import TokenAutomaton
 from verify.certificates.building import families_of, model_of, wired_of
-from verify.certificates.statement import Document, rows_of, statement_of, text
+from verify.certificates.cases import WalkCase, splits
+from verify.certificates.statement import Document, number_of, rows_of, statement_of, text, text_or_number
 from verify.dossiers.dossier import Subject
 from verify.rounding.abstract_state import AbstractState
 from verify.rounding.checker import Report, check
@@ -47,10 +48,13 @@ from verify.trusted.abstract_state import (
     number,
     plain,
     plus,
+    ratio,
+    shown,
     substitute,
     without,
     written,
 )
+from verify.trusted.growing import Case, Growing, at_least, down, is_more, is_whole
 from verify.trusted.heads import VALUE, Candidate, Choices, Pair, Reader, candidates_of
 from verify.trusted.kernel import Rejected
 from verify.trusted.model import Head, read_rows, read_tensors, require_elements, text_of
@@ -60,7 +64,7 @@ FEW = 8  # positions of a query that are looked at one by one, where no rule hol
 
 
 def certificate_of(
-    model: ExactModel, automaton: TokenAutomaton, report: Report | None = None
+    model: ExactModel, automaton: TokenAutomaton, report: Report | None = None, case: Case | None = None
 ) -> tuple[Document, bytes]:
     """Returns a certificate and the exact rows that it is about, as a file. Raises Rejected where the small checker has no rule.
 
@@ -70,7 +74,7 @@ def certificate_of(
     report = report or check(model, automaton)
     document = document_of(model, report, automaton)
     document["weights"] = hashlib.sha256(rows).hexdigest()
-    Finder(document, read_rows(json.loads(rows)), report).check()
+    Finder(document, read_rows(json.loads(rows), case), report, case).check()
     return document, rows
 
 
@@ -115,19 +119,24 @@ def class_of(state: AbstractState) -> Document:
             return
         domain = state.box[name]
         if isinstance(domain, domains.Integer):
-            atoms[name] = ["integer", domain.low, domain.high, domain.step if domain.low < domain.high else 1]
+            step = domain.step if domain.low < domain.high else 1
+            atoms[name] = ["integer", *map(text_or_number, (domain.low, domain.high, step))]
         elif isinstance(domain, domains.Reciprocal):
             visit(domain.of)
-            atoms[name] = ["share", domain.of, domain.shift]
+            atoms[name] = ["share", domain.of, text_or_number(domain.shift)]
         else:
             for other in sorted(domain.exact.atoms | domain.ideal.atoms):
                 visit(other)
-            ends = [str(end) for end in (domain.low, domain.high, domain.error)]
+            ends = [str(number_of(end)) for end in (domain.low, domain.high, domain.error)]
             atoms[name] = ["rounded", text(domain.exact), text(domain.ideal), *ends]
 
     for name in (SIZE, POSITION, *state.box):
         visit(name)
-    forms = [[text_of(dict(written(form))), *ends] for form, ends in sorted(state.forms.items()) if len(form) > 1]
+    forms = [
+        [text_of(dict(written(form))), *map(text_or_number, ends)]
+        for form, ends in sorted(state.forms.items())
+        if len(form) > 1
+    ]
     registers = {str(i): text(p) for i, p in sorted(state.registers.items()) if i >= 0 and p.terms}
     return {"label": str(state.label), "atoms": atoms, "forms": forms, "registers": registers, "before": []}
 
@@ -160,8 +169,8 @@ def kept_of(
 class Finder(rounding.Checker):
     """The small checker, which is told what it asks for by searches, and notes it in the certificate."""
 
-    def __init__(self, certificate: Document, weights: Any, report: Report) -> None:
-        super().__init__(certificate, weights)
+    def __init__(self, certificate: Document, weights: Any, report: Report, case: Case | None = None) -> None:
+        super().__init__(certificate, weights, case)
         self.report = report
         self.entries = [self.read_entry(item) for item in certificate["entries"]]
         self.covered: tuple[object, ...] = ()
@@ -252,43 +261,45 @@ class ClassChoices(rounding.Guide):
     """The choices of one class, found when they are asked for. place: of the entry that it goes to. kind: which class it is."""
 
     def __init__(self, finder: Finder, place: int, kind: int) -> None:
-        super().__init__([])
+        super().__init__([], finder.case)
         self.finder, self.place, self.kind = finder, place, kind
 
     def split(self, state: State, polynomial: Polynomial) -> tuple[Polynomial, int] | None:
         for form, last in cuts(state, polynomial):
             if len(halves(state, form, last)) > 1:
-                self.choices.append(["split", text_of(form), last])
+                self.choices.append(["split", text_of(form), written_number(last)])
                 return form, last
         if state.sign(polynomial):
             self.choices.append(["split", None, 0])
             return None
         low, high = state.bounds(polynomial)
-        raise Rejected(f"the sign of {text_of(polynomial)}, in [{float(low):g}, {float(high):g}], is not known")
+        raise Rejected(f"the sign of {text_of(polynomial)}, in [{shown(low)}, {shown(high)}], is not known")
 
     def rule(self, reader: Reader, query: State, pairs: Sequence[Pair], width: range) -> Any:
         candidates = candidates_of(pairs)
         reasons: list[str] = []
-        tried: list[Any] = []
         by_count = [i for i, one in enumerate(reader.invariants) if isinstance(one, trusted.Consecutive)]
         if len(by_count) == 1 and any(not c.joint.is_integer(c.exact) for c in candidates):
             self.choices.append(["rule", "count", *by_count])  # the one rule that there is
             return ["count", *by_count]
-        for rule in rules(reader, query, candidates):
-            if rule not in tried:
-                tried.append(rule)
-                try:
-                    reader.apply(rule, query, pairs, getattr(reader, "at", -1), width, "a head")
-                except Rejected as reason:
-                    reasons.append(str(reason))
-                else:
-                    self.choices.append(["rule", *rule])
-                    return rule
+        for may_split in (False, True) if isinstance(self.case, WalkCase) else (True,):
+            tried = list[Any]()
+            with splits(self.case, may_split):
+                for rule in rules(reader, query, candidates):
+                    if rule not in tried:
+                        tried.append(rule)
+                        try:
+                            reader.apply(rule, query, pairs, getattr(reader, "at", -1), width, "a head")
+                        except Rejected as reason:
+                            reasons.append(str(reason))
+                        else:
+                            self.choices.append(["rule", *rule])
+                            return rule
         first, last, _ = query.integer(POSITION)
-        if not first < last <= first + FEW:
+        if self.case is not None or not first < last <= first + FEW:
             raise Rejected("; ".join(dict.fromkeys(reasons)))
-        self.choices.append(["rule", "split", text_of(atom(HERE)), first])
-        return ["split", text_of(atom(HERE)), first]
+        self.choices.append(["rule", "split", text_of(atom(HERE)), written_number(first)])
+        return ["split", text_of(atom(HERE)), written_number(first)]
 
     def target(self, state: State, label: str) -> tuple[int, dict[str, Polynomial]]:
         following, of_kept = self.finder.entries[self.place], label == rounding.KEEP
@@ -313,12 +324,17 @@ class ClassChoices(rounding.Guide):
         raise Rejected(f"a part of {label!r} is of no class: {'; '.join(dict.fromkeys(reasons))}")
 
 
+def written_number(value: Any) -> Any:
+    """Returns a whole number as a choice has it."""
+    return value if type(value) is int else str(value)
+
+
 def cuts(state: State, polynomial: Polynomial) -> Iterator[tuple[Polynomial, int]]:
     """Returns forms and numbers: where the form is above the number, the polynomial's sign may be another one."""
     d = polynomial.get((), 0)
     if state.is_form(polynomial):
         form, factor = canonical(polynomial)
-        zero = Fraction(-d) / factor
+        zero = ratio(-d, factor)
         yield from ((written(form), math.floor(zero)), (written(form), math.ceil(zero) - 1))
         return
     shares = {name: domain for name in names_of(polynomial) if isinstance(domain := state.box[name], Share)}
@@ -330,6 +346,12 @@ def cuts(state: State, polynomial: Polynomial) -> Iterator[tuple[Polynomial, int
         low, high = state.index(share)
         if not names_of(factor_form):  # c/m + d: the last m with the sign of the first
             c, least = factor_form[()], low
+            if isinstance(high, Growing):  # about the root of the exact number
+                root = down(ratio(-c, d)) if d else low
+                if not is_whole(root):
+                    root = next((m for m in range(FEW) if at_least(root, m) and is_more(m + 1, root)), low)
+                yield from ((atom(share.of), root - share.shift - less) for less in (0, 1))
+                continue
             while low < high:
                 middle = (low + high + 1) // 2
                 same = (c * state.format.share(middle) + d > 0) == (c * state.format.share(least) + d > 0)
@@ -369,7 +391,8 @@ def rules(reader: Reader, query: State, candidates: Sequence[Candidate]) -> Iter
             floors.append((c.lower, sorted(some)))
             break
     spans = [(c, c.joint.bounds(c.place)) for c in before]
-    for place in sorted({int(low) for _, (low, high) in spans if low == high < query.integer(POSITION).low}):
+    first = query.integer(POSITION).low
+    for place in sorted({low for _, (low, high) in spans if type(low) is int and low == high < first}):
         floors += [(min(c.lower for c, (low, high) in spans if low <= place <= high), place)]
     floors.sort(key=lambda pair: -pair[0])
     for _, floor in floors:
@@ -413,7 +436,7 @@ def match(
             pending.append((pattern, value))
 
     def bind(name: str, value: Polynomial) -> None:
-        values[name] = {m: plain(Fraction(c)) for m, c in value.items()}
+        values[name] = {m: plain(c) for m, c in value.items()}
         domain, own = target.box[name], None
         if len(value) == 1 and [*value.values()] == [1] and len(monomial := next(iter(value))) == 1:
             own = state.box[monomial[0]]
@@ -433,7 +456,7 @@ def match(
                 if not state.same(rest, {}):
                     raise Rejected(f"{text_of(pattern)} is not {text_of(value)}")
             elif len(unknown) == 1 and (c := pattern.get((name,), 0)) and sum(name in m for m in pattern) == 1:
-                bind(name, {m: Fraction(d) / c for m, d in rest.items()})
+                bind(name, {m: ratio(d, c) for m, d in rest.items()})
             else:
                 pending.append((pattern, value))
         if len(pending) >= len(left):  # else atoms by terms of equal shape, in order

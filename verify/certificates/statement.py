@@ -11,15 +11,19 @@ import json
 from typing import Any
 
 from constructions.rows import HeadRows, Layer, Recurrent, Row, UnitRows
+from verify.algebra.symbolic import grows
 from verify.automata.token_automaton import Apart, Consecutive, Delayed, Invariant, Limited, TokenAutomaton
 from verify.rounding.model import ExactModel
 from verify.rounding.rows import as_polynomial
 from verify.trusted import rounding
 from verify.trusted.abstract_state import Polynomial
+from verify.trusted.growing import Case, Growing
+from verify.trusted.growth import root
 from verify.trusted.kernel import Rejected
 from verify.trusted.model import text_of
 
 Document = dict[str, Any]
+NOWHERE = Case(root(2, 0))  # of numbers that are written, and not compared
 
 
 def accept(certificate: Document, model: ExactModel, automaton: TokenAutomaton) -> int:
@@ -30,7 +34,17 @@ def accept(certificate: Document, model: ExactModel, automaton: TokenAutomaton) 
 
 
 def terms(polynomial: Any) -> Polynomial:
-    return dict(as_polynomial(polynomial).terms)
+    return {m: number_of(c) for m, c in as_polynomial(polynomial).terms.items()}
+
+
+def number_of(value: Any) -> Any:
+    """Returns a number, one of a case as the small checker writes it."""
+    return Growing(NOWHERE, value.top, value.under) if grows(value) else value
+
+
+def text_or_number(value: Any) -> Any:
+    """Returns a whole number as a certificate has it: a text where it depends on n."""
+    return str(number_of(value)) if grows(value) else int(value)
 
 
 def text(polynomial: Any) -> str:
@@ -66,7 +80,11 @@ def rows_of(model: ExactModel) -> Document:
 
     return {
         "families": {
-            name: {"low": f.low, "high": f.high, "rows": {str(i): text(p) for i, p in f.rows.items()}}
+            name: {
+                "low": text_or_number(f.low),
+                "high": text_or_number(f.high),
+                "rows": {str(i): text(p) for i, p in f.rows.items()},
+            }
             for name, f in model.families.items()
         },
         "words": {word: row(one) for word, one in model.specials.items()},
@@ -81,9 +99,9 @@ def statement_of(model: ExactModel, automaton: TokenAutomaton) -> Document:
         if one.contents or one.same:
             raise Rejected(f"the format has no field for what a token holds, or repeats, at {one.label}")
     return {
-        "p": model.arithmetic.format.significand_bits + 1,
+        "p": text_or_number(model.arithmetic.format.significand_bits + 1),
         "discipline": model.arithmetic.discipline.value,
-        "n": list(automaton.sizes),
+        "n": [*map(text_or_number, automaton.sizes)],
         "automaton": [
             {
                 "label": str(state.label),

@@ -78,21 +78,28 @@ def above(check: Check, about: About, own: Subject, text: str) -> None:
     followed = [d for d in Discipline if own.dossier.is_followed_above(d, theorem=True)]
     subjects = [replace(endless, discipline=d) for d in followed] if rounding else [endless]
     start, precision = size_text(own.dossier.first_above), PRECISION if rounding else ""
-    below = f", and those from {endless.n} to {start} by intervals" * (endless.n < own.dossier.first_above)
-    text = f"{text}; every n from {start} on in cases of n and its bit length{below}"
-    theorems = {
-        subject: check.stored_above(
-            subject, about, range=f"{text}; {subject.discipline.value}" if rounding else text, precision=precision
-        )
-        for subject in subjects
-    }
+    inputs, begins = text, endless.n < own.dossier.first_above
+    below = f", and those from {endless.n} to {start} by intervals" * begins
+    in_cases = f"{text}; every n from {start} on in cases of n and its bit length"
+    text = in_cases + below
+    theorems: dict[Subject, Json | None] = {}
+    accepted: list[Subject] = []
+    for subject in subjects:
+        how = f"; {subject.discipline.value}" * rounding
+        large = replace(subject, n=own.dossier.first_above)
+        theorem = check.accepted(large, range=in_cases + how, precision=precision) if rounding else None
+        accepted += [subject] * (theorem is not None)
+        theorems[subject] = theorem or check.stored_above(subject, about, range=text + how, precision=precision)
+    if accepted and begins:
+        few = [replace(subject, last=own.dossier.first_above - 1) for subject in accepted]
+        check.certified(few, range=f"{inputs}; every n from {endless.n} to {start} by intervals", precision=precision)
     anew = [subject for subject, theorem in theorems.items() if theorem is None]
     if anew and rounding:
         disciplines = " and ".join(subject.discipline.value for subject in anew)
         check.certified(anew, range=f"{text}; {disciplines}", precision=precision)
     elif anew:
         check.explained(anew, range=text)
-    answered(check, about, theorems)
+    answered(check, about, theorems, builder_alone=len(accepted) == len(subjects))
 
 
 def first_above(own: Subject) -> int:
@@ -101,18 +108,28 @@ def first_above(own: Subject) -> int:
     return own.dossier.first_above if any(one.last == ENDLESS for one, _ in stored) else LEAST
 
 
-def answered(check: Check, about: About, theorems: Mapping[Subject, Json | None]) -> None:
-    """Shows the inequalities by which documents of every n above some size come to what they say, the stored ones or made now."""
+def answered(
+    check: Check, about: About, theorems: Mapping[Subject, Json | None], *, builder_alone: bool = False
+) -> None:
+    """Shows the inequalities by which documents of every n above some size come to what they say, the stored ones or made now.
+
+    builder_alone: whether these are the builder's, as the small checker shows its own where it needs them.
+    """
     what, judge = "a certificate" if about == "rounding" else "an explanation", judge_of(about)
+    to, who = f"{what} comes to a case, or to its verdict there", "Builder and checker calculate"
+    so = "Their comparisons are those inequalities, so they do for each n what they did once."
+    if builder_alone:
+        to, who = "the builder comes to the weights of a case", "The builder calculates"
+        so = "Its comparisons are those inequalities, so it does for each n what it did once."
     check.proved(
         ((survey(subject, judge).theorem if theorem is None else theorem, {}) for subject, theorem in theorems.items()),
         by="Bernstein coefficients, and powers of two above those of their exponents",
-        range=f"each answer by which {what} comes to a case, or to its verdict there, for every n of the case",
+        range=f"each answer by which {to}, for every n of the case",
         quickly=lambda: (survey(subject, unjudged).theorem for subject in theorems),
     )
     check.argued(
-        f"Builder and checker calculate with a number that stands for each n of a case. Their comparisons are those inequalities, "
-        f"so they do for each n what they did once. float64 has no such weights: {what} is about the weights as numbers."
+        f"{who} with a number that stands for each n of a case. {so} float64 has no such weights: {what} is about the weights as "
+        "numbers."
     )
 
 

@@ -177,6 +177,11 @@ class Dossier(Options):
         """
         return ()
 
+    @property
+    def cases(self) -> Iterable[Subject]:
+        """Returns the subjects of which certificates of every n from `first_above` on are stored, for the small checker."""
+        return ()
+
     # Weights
 
     def families(self, subject: Subject) -> Sequence[Family]:

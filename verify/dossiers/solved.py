@@ -20,7 +20,7 @@ LONGEST = 2000  # tokens of an input with its answer
 LARGEST_RUN = 64  # n
 MOST_SCORES = 1_200_000  # of a head, in all runs: half a minute
 SHOWN = 160  # characters of what is wrong with a run
-TOP, TOP_OF_LEAN = 1 << 63, 1 << 64  # of documents without cases, or whose intervals the small checker accepts; of lean
+TOP, TOP_OF_LEAN = 1 << 63, 1 << 64  # of documents without cases; of lean
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class SolvedDossier(Dossier):
     stored_in: ClassVar[Sequence[Discipline]] = ()
     """In which disciplines every n has documents."""
     is_accepted: ClassVar[bool] = False
-    """Whether the small checker has accepted the intervals of rounding: then they go up to TOP."""
+    """Whether the small checker has accepted the intervals of rounding: then they go up to TOP, or to where it accepts cases."""
     is_stored_above: ClassVar[bool] = False
     """Whether the cases of every n from `first_above` on are stored; the program's intervals end before them."""
 
@@ -47,11 +47,25 @@ class SolvedDossier(Dossier):
         return super().exact_model(subject)
 
     @property
+    def in_cases(self) -> Sequence[Discipline]:
+        """Returns the disciplines in which each run has the small checker accept stored certificates of n from `first_above` on."""
+        return ()
+
+    @property
     def stored(self) -> Iterable[tuple[Subject, About]]:
         cases = self.first_above - 1
-        yield from documents(self, TOP if self.is_accepted else cases, cases * self.is_stored_above, self.stored_in)
+        for discipline in self.stored_in:
+            until = TOP if self.is_accepted and discipline not in self.in_cases else cases
+            yield from documents(self, until, 0, [discipline])
+        yield from documents(self, 0, cases * self.is_stored_above, ())
         if self.is_stored_above:
-            yield from documents(self, ENDLESS, ENDLESS, self.stored_in, self.first_above)
+            others = [discipline for discipline in self.stored_in if discipline not in self.in_cases]
+            yield from documents(self, ENDLESS, ENDLESS, others, self.first_above)
+
+    @property
+    def cases(self) -> Iterable[Subject]:
+        some = [discipline for discipline in self.stored_in if discipline in self.in_cases]
+        return [Subject(self, self.first_above, last=ENDLESS, discipline=discipline) for discipline in some]
 
     # Which inputs
 

@@ -253,6 +253,25 @@ class Check:
         self._evidence.append(Stored(text, precision, *of, sizes=(sizes_of(subject),)))
         return theorem
 
+    def accepted(self, subject: Subject, *, range: str, precision: str = "") -> Json:
+        """Has the small checker accept stored certificates of all n from some n on, with the weights that the builder makes now.
+
+        Returns the theorem of the builder's comparisons, to be shown again. None if there are no such certificates of these
+        weights: then all is to be judged anew.
+        """
+        from verify.framework.weights import accepted_cases, sizes_of
+
+        if self.replay is not None or self.until is not None or (pair := accepted_cases(subject)) is None:
+            return None
+        found, name = pair
+        if not self.anew:
+            self.within(*subject.dossier.scope)
+            text = f"{range}; {name}, accepted by the small checker"
+            self._begin(text)
+            sizes = (sizes_of(subject),)
+            self._evidence.append(Certified(text, precision, found.cases, None, False, found.weights, sizes=sizes))
+        return found.theorem
+
     def _certify(self, about: About, subjects: Iterable[Subject], range: str, precision: str) -> None:
         from verify.framework.weights import Certifier, sizes_of
 

@@ -15,7 +15,9 @@ from verify.framework.predicates import NoVerdict, Span
 from verify.framework.proofs import load
 from verify.programs.intervals import explanations
 from verify.stored import above as stored_above
+from verify.stored import cases as stored_cases
 from verify.stored.above import CasesDocument
+from verify.stored.cases import Accepted
 from verify.stored.intervals import (
     FOLDER,
     Built,
@@ -27,6 +29,7 @@ from verify.stored.intervals import (
     path_of,
     read,
 )
+from verify.trusted.kernel import Rejected
 
 PROOFS = FOLDER.with_name("proofs.json")
 CHECKERS = {"rounding": certificates, "program": explanations}
@@ -130,6 +133,20 @@ def load_above(subject: Subject, about: About, seed: int) -> tuple[CasesDocument
     except Stale:
         return None
     return above, theorem
+
+
+def accepted_cases(subject: Subject) -> tuple[Accepted, str] | None:
+    """Returns what the small checker accepts of all n from some n on, with the weights of now, and the document's name.
+
+    None if there is no document, or it is of other weights, or the checker rejects it.
+    """
+    try:
+        document = stored_cases.read(subject)
+        return (
+            None if document is None else (stored_cases.accept(subject, document), stored_cases.path_of(subject).stem)
+        )
+    except (ValueError, Stale, Rejected):
+        return None
 
 
 def sizes_of(subject: Subject) -> Span:

@@ -22,6 +22,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import NamedTuple
 
+from verify.trusted.growing import Growing, down, is_whole, larger, smaller, two_to, up
 from verify.trusted.kernel import reject
 
 Number = int | Fraction
@@ -57,7 +58,13 @@ def ratio(a: Number, b: Number) -> Number:
     """Returns a/b, as `plain` does."""
     if type(a) is int and type(b) is int and not a % b:
         return a // b
-    return plain(Fraction(a) / b)
+    exact: Number = (Fraction(a) if type(a) is int else a) / b  # type: ignore[assignment]  # one of them is no int
+    return plain(exact)
+
+
+def shown(value: Number) -> str:
+    """Writes a number for people."""
+    return str(value) if isinstance(value, Growing) else f"{float(value):g}"
 
 
 def combine(pairs: Iterable[tuple[Polynomial, Number]]) -> Polynomial:
@@ -121,7 +128,12 @@ def is_affine(polynomial: Polynomial) -> bool:
 
 def canonical(polynomial: Polynomial) -> tuple[Form, Number]:
     """Returns, of an affine polynomial that is no number, the form F and the factor a with polynomial = a·F + its constant."""
-    pairs = sorted((m[0], c) for m, c in polynomial.items() if m)
+    pairs = sorted(((m[0], c) for m, c in polynomial.items() if m), key=lambda pair: pair[0])
+    if isinstance(first := pairs[0][1], Growing):
+        form, factor = canonical({(name,): ratio(c, first) for name, c in pairs})
+        return form, factor * first
+    if any(isinstance(c, Growing) for _, c in pairs):
+        reject("a form whose coefficients grow apart")
     scale = math.lcm(*(c.denominator for _, c in pairs))
     whole = [int(c * scale) for _, c in pairs]
     divisor = math.gcd(*whole) * (1 if whole[0] > 0 else -1)
@@ -162,9 +174,9 @@ class Format:
 
     def __init__(self, bits: int) -> None:
         self.q = (bits - 1) // 2
-        self.steps = 1 << self.q
-        self.half = Fraction(1, 2 * self.steps)
-        self.largest = self.steps - Fraction(1, self.steps)
+        self.steps = two_to(self.q)
+        self.half = Fraction(1) / (2 * self.steps)
+        self.largest = self.steps - 2 * self.half
         self.shares: dict[int, Number] = {}
 
     def round(self, value: Number) -> Number:
@@ -174,6 +186,15 @@ class Format:
             reject(f"{float(value):g} saturates")
         return plain(result)
 
+    def around(self, low: Number, high: Number) -> Interval:
+        """Returns bounds of ROUND between two numbers: it is monotone, and no more than half a step away."""
+        if isinstance(self.steps, Growing):
+            ends = [
+                end if is_whole(end * self.steps) else end + off for end, off in ((low, -self.half), (high, self.half))
+            ]
+            return ends[0], ends[1]
+        return self.round(low), self.round(high)
+
     def share(self, m: int) -> Number:
         if m not in self.shares:
             self.shares[m] = self.round(Fraction(1, m))
@@ -181,7 +202,7 @@ class Format:
 
     def covers(self, bounds: Interval) -> bool:
         if type(bounds[0]) is int and type(bounds[1]) is int:
-            return -self.steps < bounds[0] and bounds[1] < self.steps
+            return bool(-self.steps < bounds[0] and bounds[1] < self.steps)
         return bool(-self.largest <= bounds[0] and bounds[1] <= self.largest)
 
 
@@ -285,7 +306,7 @@ class State:
             low, high = (low + c * a, high + c * b) if c > 0 else (low + c * b, high + c * a)
         if refine and len(atoms) > 1:
             for end, other in self.refinements(polynomial, ideal):
-                low, high = max(low, end), min(high, other)
+                low, high = larger(low, end), smaller(high, other)
         return low, high
 
     def range(self, name: str, ideal: bool = False) -> Interval:
@@ -294,7 +315,9 @@ class State:
             return domain.low, domain.high
         low, high = self.index(domain)
         if ideal:
-            return Fraction(1, high), Fraction(1, low)
+            return ratio(1, high), ratio(1, low)
+        if isinstance(self.format.steps, Growing):
+            return self.format.around(ratio(1, high), ratio(1, low))
         return self.format.share(high), self.format.share(low)  # ROUND is monotone
 
     def index(self, share: Share) -> tuple[int, int]:
@@ -310,7 +333,7 @@ class State:
             first, last, _ = self.integer(name)
             low, high = (low + c * first, high + c * last) if c > 0 else (low + c * last, high + c * first)
         first, last = self.forms.get(form, (low, high))
-        return max(low, first), min(high, last)
+        return larger(low, first), smaller(high, last)
 
     def refinements(self, polynomial: Polynomial, ideal: bool) -> Iterator[Interval]:
         """Returns narrower bounds, by what is known of several atoms."""
@@ -342,7 +365,7 @@ class State:
             for factor in {ratio(polynomial[name,], c) for name, c in form if (name,) in polynomial}:
                 least, most = product((factor, factor), (first, last))
                 a, b = self.bounds(plus(polynomial, written(form), -factor))
-                low, high = max(low, a + least), min(high, b + most)
+                low, high = larger(low, a + least), smaller(high, b + most)
         return low, high
 
     def by_share(self, polynomial: Polynomial, name: str, ideal: bool) -> Iterator[Interval]:
@@ -385,7 +408,7 @@ class State:
                 difference: Number = 0
                 if least >= 1:
                     a = min(self.index(first)[1], self.index(second)[1] - 1)
-                    difference = max(Fraction(1, a * (a + 1)) - (0 if ideal else 2 * self.format.half), Fraction(0))
+                    difference = larger(0, ratio(1, a * (a + 1)) - (0 if ideal else 2 * self.format.half))
                 low, high = product((c, c), (difference, 1))
                 yield d + low, d + high
 
@@ -421,7 +444,7 @@ class State:
         """Returns whether each value is a multiple of the step: Share and Rounded atoms are, times whole numbers."""
         for monomial, c in polynomial.items():
             others = sum([type(self.box[name]) is not Integer for name in monomial])
-            if others > 1 or (type(c) is not int and (others or (c * self.format.steps).denominator != 1)):
+            if others > 1 or (type(c) is not int and (others or not is_whole(c * self.format.steps))):
                 return False
         return True
 
@@ -435,7 +458,7 @@ class State:
         if not self.format.covers(bounds):
             bounds = self.reach(polynomial, bounds)
         if not self.format.covers(bounds):
-            reject(f"{where}: a value reaches [{float(bounds[0]):g}, {float(bounds[1]):g}], and saturates")
+            reject(f"{where}: a value reaches [{shown(bounds[0])}, {shown(bounds[1])}], and saturates")
         if bounds[0] == bounds[1] and self.is_integer(polynomial):
             polynomial = number(bounds[0])  # the position is 3n − 1, say
         if self.on_grid(polynomial):
@@ -443,7 +466,7 @@ class State:
         for name, domain in self.box.items():
             if isinstance(domain, Rounded) and domain.exact == polynomial:
                 return self, atom(name)
-        low, high = map(self.format.round, bounds)
+        low, high = self.format.around(*bounds)
         error = self.error(polynomial) + self.format.half
         name = self.fresh("z")
         box = {**self.box, name: Rounded(polynomial, self.ideal(polynomial), low, high, error)}
@@ -452,8 +475,8 @@ class State:
     def reach(self, polynomial: Polynomial, bounds: Interval) -> Interval:
         """Returns narrower bounds of a quadratic one: of x² − 2xy + y², `bounds` looks at each term for itself."""
         above, below = Score.of(self, polynomial, ()), Score.of(self, combine([(polynomial, -1)]), ())
-        low, high = max(bounds[0], -below.upper(self)), min(bounds[1], above.upper(self))
-        return max(low, above.lower(self)), min(high, -below.lower(self))
+        low, high = larger(bounds[0], -below.upper(self)), smaller(bounds[1], above.upper(self))
+        return larger(low, above.lower(self)), smaller(high, -below.lower(self))
 
     # Parts
 
@@ -462,19 +485,20 @@ class State:
         if not self.is_form(polynomial):
             reject(f"no form of whole numbers: {polynomial}")
         a, b = self.bounds(polynomial)
-        low, high = a if low is None else max(a, low), b if high is None else min(b, high)
+        low, high = a if low is None else larger(a, low), b if high is None else smaller(b, high)
         if low > high:
             return None
         shift = polynomial.get((), 0)
         if len(polynomial) == bool(shift):
             return self
         form, factor = canonical(polynomial)
-        ends = sorted((ratio(low - shift, factor), ratio(high - shift, factor)))
-        first, last = math.ceil(ends[0]), math.floor(ends[1])
+        ends = product((ratio(1, factor), ratio(1, factor)), (low - shift, high - shift))
+        first, last = up(ends[0]), down(ends[1])
         # All values of the form are r, modulo m.
         r = sum(c * self.integer(name).low for name, c in form)
         m = math.gcd(*(c * (d.step if (d := self.integer(name)).low < d.high else 0) for name, c in form)) or 1
-        first, last = first + (r - first) % m, last - (last - r) % m
+        if m > 1:
+            first, last = first + (r - first) % m, last - (last - r) % m
         if first > last:
             return None
         if len(form) == 1:
@@ -507,8 +531,9 @@ class State:
                     if c < 0:
                         low, high = -high, -low
                     old = known[name]
-                    low, high = max(old.low, -(-low // abs(c))), min(old.high, high // abs(c))
-                    low, high = low + (old.low - low) % old.step, high - (high - old.low) % old.step
+                    low, high = larger(old.low, up(ratio(low, abs(c)))), smaller(old.high, down(ratio(high, abs(c))))
+                    if old.step > 1:
+                        low, high = low + (old.low - low) % old.step, high - (high - old.low) % old.step
                     if low > high:
                         return None
                     if (low, high) != old[:2]:
@@ -546,8 +571,8 @@ class State:
             if len(body) > 1:
                 rest, factor = canonical(body)
                 ends = sorted((ratio(first - shift, factor), ratio(last - shift, factor)))
-                low, high = forms.get(rest, (math.ceil(ends[0]), math.floor(ends[1])))
-                forms[rest] = max(low, math.ceil(ends[0])), min(high, math.floor(ends[1]))
+                low, high = forms.get(rest, (up(ends[0]), down(ends[1])))
+                forms[rest] = larger(low, up(ends[0])), smaller(high, down(ends[1]))
         registers = {i: substitute(p, values) for i, p in self.registers.items()}
         return replace(self, box=box, forms=forms, registers=registers)
 
@@ -559,7 +584,7 @@ class State:
             if isinstance(domain, Share):
                 if domain.of == name:  # `value` is another atom plus a number
                     ((of,),) = [m for m in value if m]
-                    domain = Share(of, domain.shift + int(value.get((), 0)))
+                    domain = Share(of, plain(domain.shift + value.get((), 0)))  # type: ignore[arg-type]
                     box[other] = domain
                 if shares.setdefault(domain, other) != other:
                     values[other] = atom(shares[domain])
@@ -673,7 +698,7 @@ class Square(NamedTuple):
     @property
     def asymmetry(self) -> Number:
         """Returns a number c: values a and b, a² ≠ b², have |a² − b²| = |a − b|·|a + b| ≥ |a − b|·c; 0 if a = −b may be."""
-        doubled = Fraction(2 * self.form.get((), 0))
+        doubled = Fraction(2) * self.form.get((), 0)
         return abs(doubled - round(doubled))
 
 

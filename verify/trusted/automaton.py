@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from verify.trusted.abstract_state import SIZE, Integer, Polynomial, names_of, number, substitute
+from verify.trusted.growing import Case, is_whole
 from verify.trusted.kernel import reject
 from verify.trusted.model import parse, whole
 
@@ -35,9 +36,9 @@ class Place:
     answer: bool
 
 
-def read_place(item: Any, many: int) -> Place:
+def read_place(item: Any, many: int, case: Case | None = None) -> Place:
     """Reads a state of the automaton. many: how many states there are."""
-    low, high, *numbers = (parse(item[field]) for field in ("low", "high", "least", "most"))
+    low, high, *numbers = (parse(item[field], case) for field in ("low", "high", "least", "most"))
     label, word, family, every, answer = (item[field] for field in ("label", "word", "family", "every", "answer"))
     ends = None if item["ends"] is None else whole(item["ends"])
     after = frozenset(map(whole, item["after"]))
@@ -57,7 +58,7 @@ def range_of(bound: Polynomial, size: Integer) -> tuple[int, int]:
     if (bend := bound.get((SIZE, SIZE), 0)) and 2 * bend * size.low + bound.get((SIZE,), 0) < 0:
         reject("automaton: a bound that falls and rises")
     values = [substitute(bound, {SIZE: number(n)}).get((), 0) for n in (size.low, size.high)]
-    if any(type(value) is not int for value in values):
+    if not all(map(is_whole, values)):
         reject("automaton: a bound that is no whole number")
     return min(values), max(values)  # type: ignore[return-value]
 
@@ -101,21 +102,21 @@ class Delayed(NamedTuple):
 Invariant = Apart | Consecutive | Limited | Delayed
 
 
-def parse_size(text: Any) -> Polynomial:
+def parse_size(text: Any, case: Case | None) -> Polynomial:
     """Reads a polynomial in n. Raises Rejected for any other."""
-    if not names_of(bound := parse(text)) <= {SIZE}:
+    if not names_of(bound := parse(text, case)) <= {SIZE}:
         reject("an invariant speaks of more than n")
     return bound
 
 
-def read_invariant(item: Any) -> Invariant:
+def read_invariant(item: Any, case: Case | None = None) -> Invariant:
     match item["kind"]:
         case "apart":
             return Apart(whole(item["group"]), whole(item["by"]))
         case "consecutive":
-            return Consecutive(whole(item["group"]), whole(item["share"]), parse_size(item["most"]))
+            return Consecutive(whole(item["group"]), whole(item["share"]), parse_size(item["most"], case))
         case "limited":
-            return Limited(whole(item["sum"]), parse_size(item["most"]))
+            return Limited(whole(item["sum"]), parse_size(item["most"], case))
         case "delayed":
             return Delayed(whole(item["late"]), whole(item["early"]), whole(item["by"]))
         case kind:

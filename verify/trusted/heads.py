@@ -54,11 +54,14 @@ from verify.trusted.abstract_state import (
     names_of,
     number,
     plus,
+    ratio,
+    shown,
     substitute,
     times,
     without,
 )
 from verify.trusted.automaton import Apart, Consecutive, Invariant
+from verify.trusted.growing import Case, Growing, common_divisor, down, smaller, up
 from verify.trusted.kernel import reject
 from verify.trusted.model import Head, Row, parse, text_of, whole
 
@@ -83,6 +86,7 @@ class Machine:
 
     format: Format
     fused: bool
+    case: Case | None = None
 
     def dot(
         self, state: State, row: Sequence[tuple[Polynomial, Polynomial]], where: str, bias: Polynomial | None = None
@@ -245,9 +249,11 @@ class Reader:
     def back(self, i: int, steps: Number) -> frozenset[int]:
         """Returns the classes that the position so many before one of class i may have."""
         some = frozenset([i])
-        for _ in range(min(int(steps), MOST_STEPS)):
+        if type(steps) is not int or not 0 <= steps <= MOST_STEPS:
+            return frozenset(range(len(self.classes)))
+        for _ in range(steps):
             some = frozenset(b for j in some for b in self.classes[j].before)
-        return some if 0 <= steps <= MOST_STEPS else frozenset(range(len(self.classes)))
+        return some
 
     def is_sure(self, i: int, some: frozenset[int]) -> bool:
         """Returns whether each way from position 1 to one of class i meets one of these classes before."""
@@ -326,7 +332,7 @@ class Reader:
     def needed(self, keys: int) -> Number:
         """Returns a lead with which all but the winners vanish: (q + 1 + b)/1.442695, as log2 e is above that."""
         bits = self.machine.format.q + 1 + (keys - 1).bit_length()
-        return -(-bits * 1_000_000 // 1_442_695)
+        return ratio(bits * 1_000_000, 1_442_695)
 
     def read(self, query: State, h: int, head: Head, at: int, guide: Choices) -> list[State]:
         """Returns the query in parts, with what the head reads in the registers at, at − 1, …; h: which head it is, from 0."""
@@ -342,7 +348,7 @@ class Reader:
             return self.judge(parts, query, pairs, h, at, guide)
         rule = guide.rule(self, query, pairs, width)
         if rule[0] == "split":
-            split = halves(origin, parse(rule[1]), whole(rule[2]))
+            split = halves(origin, parse(rule[1], self.machine.case), whole(rule[2], self.machine.case))
             return [state for part in split for state in self.read(part, h, head, at, guide)]
         return self.judge(self.apply(rule, query, pairs, at, width, where), query, pairs, h, at, guide)
 
@@ -361,7 +367,7 @@ class Reader:
         if any(not pair.joint.is_integer(pair.joint.register(SCORE)) for pair in pairs):
             reject(f"{where}: a score is not alike in both machines")
         if rule == "position":
-            return self.by_position(query, pairs, parse(rest[0]), needed, at, width, where)
+            return self.by_position(query, pairs, parse(rest[0], self.machine.case), needed, at, width, where)
         if rule in ("one", "mean"):
             apart = rest[1] if rule == "one" else None
             winners, lost = self.winners(query, pairs, rest[0], apart, needed, where)
@@ -393,7 +399,7 @@ class Reader:
         lead: None if no two scores differ. winning: what the largest score is at least, rounded.
         """
         if lead is not None and lead < needed:
-            reject(f"{where}: scores may differ by {float(lead):g} only, and {needed} is needed")
+            reject(f"{where}: scores may differ by {shown(lead)} only, and {shown(needed)} is needed")
         largest = self.machine.format.largest
         if winning - needed < -largest and min(c.lower for c in candidates_of(pairs)) < -largest:
             reject(f"{where}: the largest score saturates")
@@ -533,7 +539,7 @@ class Reader:
         lead = min(leads, default=None)
         lowest = min(e.lower(ts) for e in scored)
         if lead is not None and lead < needed:
-            reject(f"{where}: scores may differ by {float(lead):g} only, and {needed} is needed")
+            reject(f"{where}: scores may differ by {shown(lead)} only, and {shown(needed)} is needed")
         largest = self.machine.format.largest
         if any(e.upper(ts) > largest for e in scored) or (winning - needed < -largest and lowest < -largest):
             reject(f"{where}: a score saturates")
@@ -594,7 +600,8 @@ class Reader:
         noise = 2 * max(pair.noise for pair in pairs)
         if floor == "self":
             some = frozenset[int | None]([None])
-        elif type(floor) is int:
+        elif type(floor) is not list:
+            floor = whole(floor, self.machine.case)
             if not 1 <= floor < query.integer(POSITION).low:
                 reject(f"{where}: no position before the query")
             spans = [(c, c.joint.bounds(c.place)) for c in candidates_of(pairs) if c.key is not None]
@@ -627,13 +634,13 @@ class Reader:
         names = names_of(c.place)
         step = c.joint.integer(next(iter(names))).step if len(names) == 1 and c.place == atom(*names) else 1
         low, high = c.joint.bounds(c.place)
-        return math.floor(high - low) // step + 1
+        return down(ratio(high - low, step)) + 1
 
     def most(self, query: State, winners: Sequence[Candidate]) -> int:
         """Returns how many keys can win at most: as many as there are of these classes, or positions from the first to the last."""
         spans = [c.joint.bounds(c.place) for c in winners]
-        span = math.floor(max(high for _, high in spans) - min(low for low, _ in spans)) + 1
-        return min(sum(self.multiplicity(c) for c in winners), query.integer(POSITION).high, span)
+        span = down(max(high for _, high in spans) - min(low for low, _ in spans)) + 1
+        return smaller(smaller(sum(self.multiplicity(c) for c in winners), query.integer(POSITION).high), span)
 
     def mean(
         self,
@@ -696,7 +703,8 @@ class Reader:
                 c.joint.is_integer(c.value(j)) and all(x.denominator == 1 for x in c.value(j).values()) for c in winners
             ):
                 reject(f"{where}: values that are no whole numbers have a mean")
-            ends = [int(end) for c in winners for end in c.joint.bounds(c.value(j))]
+            bounds = [c.joint.bounds(c.value(j)) for c in winners]
+            ends = [end for low, high in bounds for end in (up(low), down(high))]
             name = replace(query, box=box).fresh("s")
             box[name] = Integer(min(*ends, 0) * most, max(*ends, 0) * most)
             limits.append((atom(name), min(ends), max(ends)))
@@ -921,6 +929,9 @@ def winning_part(c: Candidate, winning: Number, lost: list[Number]) -> Candidate
 
 def lattice(polynomials: Sequence[Polynomial]) -> Number | None:
     """Returns the largest number of which each value is a multiple, as atoms are whole numbers; None if all are 0."""
+    values = [c for polynomial in polynomials for c in polynomial.values()]
+    if any(isinstance(c, Growing) for c in values):
+        return common_divisor(values)
     result = Fraction(0)
     for polynomial in polynomials:
         for c in polynomial.values():

@@ -24,6 +24,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+from verify.trusted import growth
 from verify.trusted.abstract_state import (
     SIZE,
     Format,
@@ -36,12 +37,13 @@ from verify.trusted.abstract_state import (
     number,
     plain,
 )
+from verify.trusted.growing import MARK, Case, Growing, term_of
 from verify.trusted.kernel import reject
 
 Row = list[tuple[int, Polynomial]]
 """Coordinates in order, and their weights."""
 NUMBER = "v"  # of a token, in the rows of a family
-TERM = re.compile(r"-?\d{1,1000}(/\d{1,1000})?(\*[^*+ ]{1,30}){0,8}")
+TERM = re.compile(r"-?\d{1,1000}(/\d{1,1000})?(\*[^*+ ]{1,30}){0,12}")
 COORDINATE = re.compile(r"0|[1-9][0-9]{0,8}")
 MOST_TEXT = 20_000
 MOST_ROWS = 10_000  # of what stands beside the registers: the checker's numbers for it are further apart
@@ -102,15 +104,17 @@ class Weights:
 # Texts of numbers
 
 
-def whole(value: Any) -> int:
-    """Returns a whole number of a file. Raises Rejected for anything else."""
+def whole(value: Any, case: Case | None = None) -> int:
+    """Returns a whole number of a file, in a case one that may depend on n. Raises Rejected for anything else."""
+    if case is not None and type(value) is str:
+        return case.whole(value)  # type: ignore[no-any-return]
     if type(value) is not int:
         reject(f"{value!r} is no whole number")
     return int(value)
 
 
-def parse(text: Any) -> Polynomial:
-    """Reads a polynomial. Raises Rejected for what is none."""
+def parse(text: Any, case: Case | None = None) -> Polynomial:
+    """Reads a polynomial, in a case one whose numbers may depend on n. Raises Rejected for what is none."""
     if type(text) is not str or len(text) > MOST_TEXT:
         reject("a polynomial is no text, or too long")
     pairs: list[tuple[Polynomial, Number]] = []
@@ -118,6 +122,11 @@ def parse(text: Any) -> Polynomial:
         if not TERM.fullmatch(term):
             reject(f"{term[:40]!r} is no term")
         c, *atoms = term.split("*")
+        if case is not None and MARK in term:
+            symbols = [one[1:] for one in atoms if one[0] == MARK]
+            factor = case.number("*".join((c, *symbols)))
+            pairs.append(({tuple(sorted(one for one in atoms if one[0] != MARK)): 1}, factor))
+            continue
         pairs.append(({tuple(sorted(atoms)): 1}, Fraction(c) if "/" in c else int(c)))
     return combine(pairs)
 
@@ -131,7 +140,15 @@ def coordinate(text: Any) -> int:
 
 def text_of(polynomial: Polynomial) -> str:
     """Writes a polynomial so that `parse` reads it."""
-    return " + ".join("*".join((str(c), *monomial)) for monomial, c in sorted(polynomial.items()))
+    terms = []
+    for monomial, c in sorted(polynomial.items(), key=lambda item: item[0]):
+        if not isinstance(c, Growing):
+            terms.append("*".join((str(c), *monomial)))
+        elif c.under != growth.number(1):
+            reject("a quotient of polynomials has no text")
+        else:
+            terms += [term_of(powers, x, *monomial) for powers, x in sorted(c.top.items())]
+    return " + ".join(terms)
 
 
 # Files
@@ -148,13 +165,13 @@ def read_json(data: bytes) -> Any:
     return json.loads(data, object_pairs_hook=unique)
 
 
-def read_rows(data: Any) -> Weights:
-    """Reads exact rows."""
+def read_rows(data: Any, case: Case | None = None) -> Weights:
+    """Reads exact rows. case: of which n."""
 
     def row(item: Mapping[str, str]) -> Row:
         return [
             (i, w)
-            for i, w in sorted(((coordinate(i), parse(w)) for i, w in item.items()), key=lambda pair: pair[0])
+            for i, w in sorted(((coordinate(i), parse(w, case)) for i, w in item.items()), key=lambda pair: pair[0])
             if w
         ]
 
@@ -162,7 +179,8 @@ def read_rows(data: Any) -> Weights:
         return sorted(((coordinate(i), row(one)) for i, one in item.items()), key=lambda pair: pair[0])
 
     families = {
-        name: Family(whole(f["low"]), whole(f["high"]), dict(row(f["rows"]))) for name, f in data["families"].items()
+        name: Family(whole(f["low"], case), whole(f["high"], case), dict(row(f["rows"])))
+        for name, f in data["families"].items()
     }
     for name, family in families.items():
         if family.low > family.high:
@@ -170,9 +188,13 @@ def read_rows(data: Any) -> Weights:
     blocks = []
     for block in data["blocks"]:
         heads = [Head(*([row(r) for r in head[part]] for part in ("query", "key", "value"))) for head in block["heads"]]
-        units = [Unit(row(u["gate"]), parse(u["gate_bias"]), row(u["up"]), parse(u["up_bias"])) for u in block["units"]]
+        units = [
+            Unit(row(u["gate"]), parse(u["gate_bias"], case), row(u["up"]), parse(u["up_bias"], case))
+            for u in block["units"]
+        ]
         down = sorted(
-            ((coordinate(i), row(one), parse(bias)) for i, (one, bias) in block["down"].items()), key=lambda x: x[0]
+            ((coordinate(i), row(one), parse(bias, case)) for i, (one, bias) in block["down"].items()),
+            key=lambda x: x[0],
         )
         carry, feed = dict(rows(block["carry"])), dict(rows(block["feed"]))
         blocks.append(Block(heads, rows(block["out"]), units, down, carry, feed))

@@ -62,6 +62,7 @@ from verify.trusted.abstract_state import (
     names_of,
     number,
     plus,
+    ratio,
     substitute,
     times,
     written,
@@ -75,6 +76,7 @@ from verify.trusted.automaton import (
     read_invariant,
     read_place,
 )
+from verify.trusted.growing import Case
 from verify.trusted.heads import LINE, READ, Machine, Pair, Reader, index_of, only_share
 from verify.trusted.kernel import Rejected, reject
 from verify.trusted.model import (
@@ -103,7 +105,8 @@ KEEP = "kept"  # in place of a label: which of the kept states of its class a st
 class Guide:
     """What the certificate says of one class at one sublayer: choices, in the order in which they are asked for."""
 
-    def __init__(self, choices: Sequence[Any]) -> None:
+    def __init__(self, choices: Sequence[Any], case: Case | None = None) -> None:
+        self.case = case
         self.choices = list(reversed(choices))
 
     def take(self, kind: str) -> Any:
@@ -117,7 +120,7 @@ class Guide:
         In these more may be known of the polynomial.
         """
         form, last = self.take("split")
-        return None if form is None else (parse(form), whole(last))
+        return None if form is None else (parse(form, self.case), whole(last, self.case))
 
     def rule(self, reader: Reader, query: State, pairs: Sequence[Pair], width: range) -> Any:
         """Returns how a head is read: by which rule, and what that asks for."""
@@ -125,7 +128,7 @@ class Guide:
 
     def target(self, state: State, label: str) -> tuple[int, dict[str, Polynomial]]:
         index, names = self.take("class")
-        return whole(index), {name: parse(text) for name, text in names.items()}
+        return whole(index), {name: parse(text, self.case) for name, text in names.items()}
 
 
 @dataclass(frozen=True)
@@ -161,21 +164,22 @@ class Queue(NamedTuple):
 class Checker:
     """One certificate, and the weights that it is about."""
 
-    def __init__(self, certificate: Any, weights: Weights) -> None:
-        p, discipline, (low, high) = whole(certificate["p"]), certificate["discipline"], certificate["n"]
-        if not 5 <= p <= MOST_BITS or p % 2 == 0:
+    def __init__(self, certificate: Any, weights: Weights, case: Case | None = None) -> None:
+        self.case = case
+        p, discipline, (low, high) = whole(certificate["p"], case), certificate["discipline"], certificate["n"]
+        if p < 5 or (case is None and p > MOST_BITS) or p % 2 != 1:
             reject(f"p: no odd number from 5 to {MOST_BITS}")
         if discipline not in ("fused", "sequential"):
             reject("discipline: neither fused nor sequential")
         self.format, self.weights, self.certificate = Format(p), weights, certificate
-        self.machine = Machine(self.format, discipline == "fused")
-        self.size = Integer(whole(low), whole(high))
-        if not 1 <= low <= high:
+        self.machine = Machine(self.format, discipline == "fused", case)
+        self.size = Integer(whole(low, case), whole(high, case))
+        if not 1 <= self.size.low <= self.size.high:
             reject("n: no interval of numbers from 1 on")
         automaton = certificate["automaton"]
-        self.places = [read_place(item, len(automaton)) for item in automaton]
+        self.places = [read_place(item, len(automaton), case) for item in automaton]
         self.answers = {place.label for place in self.places if place.answer}
-        self.invariants = [read_invariant(item) for item in certificate["invariants"]]
+        self.invariants = [read_invariant(item, case) for item in certificate["invariants"]]
         if len(self.invariants) > MOST_ROWS:
             reject(f"more than {MOST_ROWS} invariants")
         rows = [r for block in weights.blocks for r in block.carry.keys() | block.feed.keys()]
@@ -189,7 +193,7 @@ class Checker:
         entries = [self.read_entry(item) for item in self.certificate["entries"]]
         if len(entries) != 2 * len(self.weights.blocks) + 1 or len(steps) != len(entries) + 1:
             reject("as many entries are due as there are sublayers, and one more; and as many steps and one more")
-        guides = [[Guide(choices) for choices in step] for step in steps]
+        guides = [[Guide(choices, self.case) for choices in step] for step in steps]
         self.embed(entries[0], guides[0])
         for index, (entry, following) in enumerate(itertools.pairwise(entries)):
             self.step(index, entry, following, guides[index + 1])
@@ -222,21 +226,21 @@ class Checker:
             if BESIDE in name or name.startswith(LINE) or not name:
                 reject(f"{name} is no name of an atom")
             if kind == "integer":
-                box[name] = Integer(*map(whole, fields))
+                box[name] = Integer(*(whole(field, self.case) for field in fields))
             elif kind == "share":
-                box[name] = Share(fields[0], whole(fields[1]))
+                box[name] = Share(fields[0], whole(fields[1], self.case))
             elif kind == "rounded":
-                exact, ideal = map(parse, fields[:2])
-                box[name] = Rounded(exact, ideal, *map(Fraction, fields[2:]))
+                exact, ideal = (parse(text, self.case) for text in fields[:2])
+                box[name] = Rounded(exact, ideal, *map(self.case.number if self.case else Fraction, fields[2:]))
             else:
                 reject(f"{kind} is no kind of atom")
-        registers = {int(i): parse(text) for i, text in one["registers"].items()}
+        registers = {int(i): parse(text, self.case) for i, text in one["registers"].items()}
         forms = {}
         for text, low, high in one["forms"]:
             form = tuple(sorted((m[0], c) for m, c in parse(text).items() if len(m) == 1 and type(c) is int))
             if form[0][1] < 0 or math.gcd(*(c for _, c in form)) != 1 or len(form) < 2:
                 reject("a form is not written as it must be")
-            forms[form] = whole(low), whole(high)
+            forms[form] = whole(low, self.case), whole(high, self.case)
         if any(i < 0 for i in registers):
             reject("there is no register below 0")
         state = State(self.format, box, registers, forms, before=frozenset(map(whole, one["before"])))
@@ -319,7 +323,7 @@ class Checker:
             reject("the embedding: a position's slope depends on n")
         slope, largest = offset[POSITION,], self.format.largest
         most = largest if slope > 0 else -largest
-        last = math.floor(Fraction(most) / slope)
+        last = math.floor(ratio(most, slope))
         if (part := state.restrict(atom(POSITION), None, last)) is not None:
             part, value = part.round(offset, "the embedding")
             yield self.machine.added(part, i, value, "the embedding")

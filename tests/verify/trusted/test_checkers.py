@@ -46,6 +46,29 @@ SMALL: dict[ModuleType, tuple[int, set[str], set[str]]] = {  # its most lines, w
     sat: (200, {"sys"}, set()),
 }
 
+MOST_OF_ROUNDING = 4100  # lines that a certificate of rounding rests on, beside how to reject
+OF_ROUNDING = ("abstract_state", "automaton", "cases", "growing", "growth", "heads", "kernel", "model", "rounding")
+
+
+def test_the_checker_of_rounding_is_small_and_rests_on_these_files_alone() -> None:
+    folder = Path(str(kernel.__file__)).parent
+    lines = 0
+    for name in OF_ROUNDING:
+        text = (folder / f"{name}.py").read_text(encoding="utf-8")
+        lines += len(text.splitlines()) * (name != "kernel")
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.ImportFrom) and str(node.module).startswith("verify."):
+                modules = (
+                    [str(node.module)]
+                    if node.module != "verify.trusted"
+                    else [f"verify.trusted.{a.name}" for a in node.names]
+                )
+                assert {*modules} <= {f"verify.trusted.{one}" for one in OF_ROUNDING}
+            elif isinstance(node, ast.Import | ast.ImportFrom):
+                own = node.module if isinstance(node, ast.ImportFrom) else node.names[0].name
+                assert str(own).partition(".")[0] in sys.stdlib_module_names
+    assert lines <= MOST_OF_ROUNDING
+
 
 @pytest.mark.parametrize("checker", SMALL, ids=lambda checker: checker.__name__)
 def test_it_is_small_and_rests_on_no_more_than_this(checker: ModuleType) -> None:

@@ -41,6 +41,10 @@ class Retrieval(RetrievalOptions, SolvedDossier):
     has_length = True
     every_input = "every sequence and query of n = {n}"
 
+    @property
+    def in_cases(self) -> Sequence[Discipline]:
+        return tuple(Discipline)
+
     # Definitions
 
     def define(self) -> Answer:

@@ -78,6 +78,10 @@ class OnTape(Turing):
     stored_in = tuple(Discipline)
     is_accepted = is_stored_above = True
 
+    @property
+    def in_cases(self) -> Sequence[Discipline]:
+        return tuple(Discipline) if self.model == "rag" else (Discipline.FUSED,)
+
     def texts(self, subject: Subject) -> TokenAutomaton:
         return self.texts_between(subject, *ends(subject.n))
 

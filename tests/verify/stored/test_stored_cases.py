@@ -1,0 +1,83 @@
+"""Stored certificates of all large n: they are read with the weights of now, and those of other weights are not relied on."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.verify.numbers_at import parity
+from verify import store
+from verify.framework.weights import accepted_cases
+from verify.stored import cases
+from verify.stored.intervals import Stale
+from verify.trusted.kernel import Rejected
+
+SUBJECTS = {cases.path_of(subject).stem: subject for subject in cases.subjects()}
+INDEX, RECALL = (SUBJECTS[f"{name}-rag-rounding-cases"] for name in ("index", "recall"))
+
+
+def document_of(subject: Any) -> Any:
+    document = cases.read(subject)
+    assert document is not None
+    return document
+
+
+def test_each_is_there_and_says_whose_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    assert all(document_of(subject)["certificates"] for subject in SUBJECTS.values())
+    assert store.main(["--list", "index-rag-rounding-cases"]) == 0
+    assert capsys.readouterr().out == "index-rag-rounding-cases: n ≥ 128, 1 certificates\n"
+
+
+def test_one_is_made_as_it_is_stored() -> None:
+    assert json.loads(json.dumps(cases.make(INDEX))) == document_of(INDEX)
+
+
+def test_it_is_accepted_with_the_weights_of_now() -> None:
+    found = accepted_cases(INDEX)
+    assert found is not None
+    accepted, name = found
+    assert [name, accepted.cases, accepted.classes] == ["index-rag-rounding-cases", 6, 6 * 36]
+    assert [accepted.theorem["bits_of_bits"], len(accepted.theorem["cases"])] == [4, 2]
+
+
+@pytest.mark.parametrize(
+    "change", ["another model", "no split", "another split", "a case twice", "no certificate", "a class less"]
+)
+def test_other_documents_are_not_relied_on(change: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The row then judges all anew."""
+    document = document_of(RECALL if change == "another model" else INDEX)
+    tree = document["cases"][parity(128)]
+    if change == "no split":
+        document["cases"][parity(128)] = tree["parts"][0]
+    elif change == "another split":
+        tree["split"] = {**tree["split"], "question": ["5 + -1*E + 1*n", ">="]}
+    elif change == "a case twice":
+        tree["parts"] = [tree["parts"][1]] * 2
+    elif change == "no certificate":
+        document["certificates"] = []
+    elif change == "a class less":
+        document["certificates"][0]["entries"][1]["classes"].pop()
+    with pytest.raises((Stale, Rejected)):
+        cases.accept(INDEX, document)
+    monkeypatch.setattr(cases, "FOLDER", tmp_path)
+    assert accepted_cases(INDEX) is None
+    cases.path_of(INDEX).write_text(cases.text_of(INDEX, document), encoding="utf-8")
+    assert accepted_cases(INDEX) is None
+
+
+def test_a_file_that_is_no_document_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = cases.text_of(INDEX, document_of(INDEX))
+    monkeypatch.setattr(cases, "FOLDER", tmp_path)
+    for wrong in (
+        "[]",
+        "{}",
+        text + " ",
+        text.replace('"bits_of_bits": 4', '"bits_of_bits": 5')[:-2],
+        text.replace("index", "recall"),
+    ):
+        cases.path_of(INDEX).write_text(wrong, encoding="utf-8")
+        with pytest.raises(ValueError, match="index-rag-rounding-cases"):
+            cases.read(INDEX)

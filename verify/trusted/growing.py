@@ -408,7 +408,7 @@ class Growing:
 
     def bit_length(self) -> Any:
         """Returns b with 2^b above it, of a number ≥ 0: n < E, B < 2·V² and v < V, so each term is below a power of two."""
-        if self.under is not ONE:
+        if self.under is not ONE or any(power < 0 and name not in EXPONENTS for m in self.top for name, power in m):
             reject(f"the bit length of {self}")
         sizes: list[Any] = []
         for monomial, c in self.top.items():

@@ -8,6 +8,7 @@ import struct
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from math import floor
 from typing import Any
 
 import pytest
@@ -26,7 +27,7 @@ from tests.verify.trusted.test_false_certificates import (
     place,
     to,
 )
-from verify.trusted import heads, program, rounding
+from verify.trusted import cases, growth, heads, program, rounding
 from verify.trusted.abstract_state import (
     Domain,
     Format,
@@ -36,11 +37,13 @@ from verify.trusted.abstract_state import (
     Share,
     State,
     atom,
+    canonical,
     halves,
 )
 from verify.trusted.automaton import Apart, Consecutive, Delayed, read_place
+from verify.trusted.growing import Case, common_divisor, two_to
 from verify.trusted.heads import Candidate, Machine, Pair, Ratio, Reader, moving_gaps
-from verify.trusted.model import MOST_ROWS, parse
+from verify.trusted.model import MOST_ROWS, parse, text_of
 from verify.trusted.program import Definition, GhostReader, ProgramChecker
 
 Cases = dict[str, Callable[[], object]]
@@ -805,7 +808,42 @@ PROGRAMS: Cases = {
         key_of("", place="1", ghost="0"), key_of("-1", ghost="0", place=LATER), mean_="1*s", marks="1*r", mark=0
     ),
 }
-CASES: Cases = READING | TENSOR_FILES | STATES | HEADS | SUBLAYERS | PROGRAMS
+# All large n at once
+
+LARGE = Case(growth.root(4, 0))
+N, ONE_OF_N = LARGE.number("1*$n"), LARGE.number("(1)/(1*$n + 1)")
+OF_N = {"n": ["1*$n", "1*$n"], **{field: [] for field in sorted(cases.FIELDS - {"n"})}}
+
+
+def in_cases(part: Any, **fields: Any) -> Callable[[], object]:
+    """Returns the reading of a file whose cases are both this."""
+    return lambda: cases.check(json.dumps({"bits_of_bits": 4, "cases": [part] * 2, **fields}).encode())
+
+
+GROWING: Cases = {
+    "abstract_state.canonical: a form whose coefficients grow apart": lambda: canonical({("a",): 1, ("b",): N}),
+    "model.text_of: a quotient of polynomials has no text": lambda: text_of({("a",): ONE_OF_N}),
+    "growing.ask: the case needs a split: … … 0": lambda: LARGE.number("3/4*$E") < N,
+    "growing.number: a number is no text, or too long": lambda: LARGE.number("1" * 6000),
+    "growing.number: a number has unknown symbols": lambda: LARGE.number("1*$f1"),
+    "growing.whole: … is not seen to be whole": lambda: LARGE.whole("1/2*$n"),
+    "growing.divided: a number is divided by 0": lambda: N / (N - N),
+    "growing.other: numbers of two cases": lambda: N + Case(growth.root(4, 0)).number("1*$n"),
+    "growing.less: a number beside what is none": lambda: N < "n",
+    "growing.__floor__: it is not seen what … is, rounded down": lambda: floor(N / 3),
+    "growing.bit_length: the bit length of …": ONE_OF_N.bit_length,
+    "growing.two_to: 2^(…)": lambda: two_to(N),
+    "growing.common_divisor: a common divisor of quotients": lambda: common_divisor([N, ONE_OF_N]),
+    "cases.check: a file is too large": lambda: cases.check(b" " * (rounding.MOST_BYTES + 1)),
+    "cases.accepted: B has from 2 to 64 bits at least, and there are two cases of them": in_cases({}, bits_of_bits=1),
+    "cases.walked: a case is split too often": lambda: [*cases.walked({}, {}, LARGE, cases.MOST_DEPTH + 1)],
+    "cases.walked: a case is neither split nor about a model": in_cases({}),
+    "cases.check_case: a model or a certificate has other fields than are due": lambda: cases.check_case({}, {}, LARGE),
+    "cases.check_case: a model is not that of n": lambda: cases.check_case(
+        {**OF_N, "n": [1, 1]}, {"entries": [], "steps": []}, LARGE
+    ),
+}
+CASES: Cases = READING | TENSOR_FILES | STATES | HEADS | SUBLAYERS | PROGRAMS | GROWING
 
 
 OTHER_READING: list[tuple[str, Callable[[], object]]] = [
@@ -843,6 +881,9 @@ OTHER_READING += [
     ("model.matrix: weights: …: another shape is due", reads_tensors({ATTENTION + "W_Q": ([1, 2], [1, 1])})),
     ("model.vector: weights: …: another shape is due", reads_tensors({FFN + "b_down": None})),
 ]
+OTHER_READING.append(
+    ("growing.bit_length: the bit length of …", lambda: (ONE_OF_N.case.number("1*$n^-1") + N).bit_length())
+)
 OTHER_STATES: list[tuple[str, Callable[[], object]]] = [
     (
         "rounding.require_state: a class is malformed",

@@ -39,10 +39,10 @@ def test_every_file_with_a_construction_is_found() -> None:
 def test_a_new_file_is_enough(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = (
         "from dataclasses import replace",
-        "from constructions.istree.transformer import Transformer",
+        "from constructions.istree.transformer import TourTransformer",
         "from constructions.models.door import Door",
-        "class Another(Transformer):",
-        "    construction = replace(Transformer.construction, name='another_search')",
+        "class Another(TourTransformer):",
+        "    construction = replace(TourTransformer.construction, name='another_search')",
         "DOOR = Door('another_search', {'transformer': Another()})",
     )
     (tmp_path / "another_search.py").write_text("\n".join(text))

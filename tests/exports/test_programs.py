@@ -146,7 +146,7 @@ def test_who_searches_is_asked(tmp_path: Path) -> None:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("constructions.exports.program.write", lambda export, path, seen=seen: seen.append(export))
             with pytest.raises(OSError, match="No such file"):  # nothing was written that could be moved into place
-                writing.write("torch", tmp_path / "a.pt2", loaded.wired, model, {}, requests, "float64", 9)
+                writing.write("torch", tmp_path / "a.pt2", loaded.wired, loaded.solver, {}, requests, "float64", 9)
         stops.append([loaded.wired.vocabulary[token] for token in seen[0].stop])
     assert stops == [["<EndSearch>"], []]
 

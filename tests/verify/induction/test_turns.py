@@ -211,7 +211,7 @@ def test_what_is_wrong_does_not_follow(old: str, new: str, lemma: str) -> None:
 def test_the_command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Theory, "doubt", lambda made, name: "")
     monkeypatch.setattr(
-        command, "shown", lambda made, lemmas: Shown("")
+        command, "check_along_runs", lambda made, lemmas: Shown("")
     )  # which is asked for by itself: test_evaluation.py
     assert command.main(["--model", "rag"]) == 0
     follows = (

@@ -15,7 +15,7 @@ from circuits.simulator import Simulator, is_own, simulator_of
 from circuits.transition import MOST_BITS
 from constructions.layers import LARGEST_PRECISION
 from constructions.models.door import Door
-from constructions.models.options import Options, option
+from constructions.models.options import ModelOptions, option
 from constructions.models.request import Run
 from constructions.show import cli, options
 from constructions.show.cli import CommandError, Parser
@@ -58,7 +58,7 @@ findings, for --printed:
 
 
 @dataclass(frozen=True)
-class SimulatorOptions(Options):
+class SimulatorOptions(ModelOptions):
     """n, rnn_p: of the RNN's numbers. words: how many it writes. The command has options of its own for them, and for files."""
 
     rnn: str = option(DEFAULT_RNN, has_flag=False)

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 import pytest
 
 from constructions.models.door import find_door
-from constructions.models.options import Options
+from constructions.models.options import ModelOptions
 from constructions.models.registry import find_constructions
 from tests.imports import PACKAGES, ROOT, dotted
 from verify.dossiers.registry import find_dossiers
@@ -52,9 +52,13 @@ ORDINARY = {  # words that mean something else, too, and where
         "verify.bits.drawing",  # of a figure
     ),
     "query_length": ("verify.certificates.document",),  # another such field
-    "machine": ("constructions.engines.incremental.linking", "verify.rounding.positions"),  # which runs floats
+    "machine": (  # which runs code or floats; of a checker, the exact one or the p-bit one
+        *("constructions.engines.linking", "constructions.engines.native", "verify.rounding.positions"),
+        *("verify.certificates.finder", "verify.certificates.ghosts"),
+    ),
     "cells": (
-        *("constructions.engines.incremental", "constructions.show.terminal", "constructions.api"),  # of a table
+        *("constructions.engines.incremental", "constructions.engines.native"),  # of memory
+        *("constructions.show.terminal", "constructions.api"),  # of a table
         *("verify.screen", "verify.findings", "verify.precision", "verify.readme"),
     ),
 }
@@ -72,7 +76,7 @@ def names_of_models() -> set[str]:
     }
 
 
-def _options(options: Options) -> Iterator[str]:
+def _options(options: ModelOptions) -> Iterator[str]:
     return (name for field, one in options.items().items() for name in (field, one.keyword))
 
 

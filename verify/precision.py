@@ -114,7 +114,7 @@ def _check(dossier: Dossier, args: Any) -> Dossier:
                 "--svg needs matplotlib: pip install 'rnn-transformer-constructions[plot]'"
             ) from error
     with cli.usage_errors():
-        return dossier.given(values_of(args, dossier), files=True)
+        return dossier.take(values_of(args, dossier), files=True)
 
 
 def _subjects(args: Any) -> Iterator[BitsSubject]:

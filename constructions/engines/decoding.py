@@ -54,8 +54,9 @@ def decode_by_incremental(asked: Decoding) -> Decoded:
 
 
 def decode_by_native(asked: Decoding) -> Decoded:
-    """Token by token: by machine code, which records no flags, so that the reference engine finds them if they are asked for; a
-    model that is too wide for it by the reference engine, which is said once.
+    """Decodes token by token, by machine code. That records no flags, so the reference engine finds them if they are asked for.
+
+    The reference engine also decodes a model that is too wide, which is said once.
     """
     from constructions.engines.native import TooWide
 

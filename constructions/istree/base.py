@@ -26,7 +26,7 @@ from constructions.istree.graphs import (
     sequence_length,
 )
 from constructions.models.model import Model, PromptDomain, RunAnswer
-from constructions.models.options import Options, option
+from constructions.models.options import ModelOptions, option
 from constructions.models.request import Request, Run
 from constructions.models.search import SearchTool
 from constructions.wiring.wired import SpelledTokens, UnknownToken, Wired
@@ -39,7 +39,7 @@ Answer = tuple[Sequence[str], str | None]
 
 
 @dataclass(frozen=True)
-class IsTreeOptions(Options):
+class IsTreeOptions(ModelOptions):
     """lean: the wiring of fewer bits. layout: of a graph's tokens."""
 
     lean: bool = option(False, models=("transformer",), is_variant=True)

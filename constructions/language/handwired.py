@@ -20,7 +20,7 @@ from constructions.language.values import START
 from constructions.language.weights import ProgramWeights
 from constructions.models.building import format_of
 from constructions.models.door import Door
-from constructions.models.options import Options
+from constructions.models.options import ModelOptions
 from constructions.wiring.affine import Affine
 from constructions.wiring.part import Setting
 from constructions.wiring.plan import BlockPlan, Gadget, Head, LinearUnit
@@ -43,7 +43,7 @@ class HandWired(ProgramModel):
     blocks: Callable[[Setting], Sequence[BlockPlan]]
     least_bits: Callable[[Any, Any, Discipline], Any]
     meanings: Mapping[str, str] = field(default_factory=dict)
-    options: Options = Options()
+    options: ModelOptions = ModelOptions()
     make: Callable[[Any], HandWired] | None = None
 
     variant: ClassVar[str] = "by hand"
@@ -61,7 +61,7 @@ class HandWired(ProgramModel):
 
     def with_options(self, options: Any, discipline: Discipline = Discipline.FUSED) -> HandWired:
         own = type(self.options)(**{name: getattr(options, name) for name in self.options.items()})
-        return self if self.make is None or own == self.options else _made(self.make, own)
+        return self if self.make is None or own == self.options else _make(self.make, own)
 
     def particulars(self) -> Mapping[str, object]:
         return {**super().particulars(), **self.options.fields}
@@ -96,7 +96,7 @@ class HandWired(ProgramModel):
 
 
 @cache
-def _made(make: Callable[[Any], HandWired], options: Options) -> HandWired:
+def _make(make: Callable[[Any], HandWired], options: ModelOptions) -> HandWired:
     return make(options)
 
 

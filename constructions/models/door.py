@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any, Generic, TypeVar, cast
 
 from constructions.models.model import Model
-from constructions.models.options import Options, require_size
+from constructions.models.options import ModelOptions, require_size
 from precision.format import Discipline
 
 AnyModel = TypeVar("AnyModel", bound=Model[Any, Any])
@@ -35,7 +35,7 @@ class Door(Generic[AnyModel]):
 
     name: str
     wirings: Mapping[str, AnyModel]
-    options: Options = Options()
+    options: ModelOptions = ModelOptions()
     most: int = LARGEST_N
     usual_size: int | None = None
 
@@ -82,7 +82,7 @@ class Door(Generic[AnyModel]):
         if lacking := [key for key, one in keywords.items() if one.is_required and key not in values]:
             raise ValueError(f"{self.name} needs a {lacking[0]}: {keywords[lacking[0]].help}")
         chosen = {keywords[key].name: keywords[key].checked(value) for key, value in values.items()}
-        return cast("AnyModel", self.wirings[model_name].with_options(self.options.given(chosen), discipline)), n
+        return cast("AnyModel", self.wirings[model_name].with_options(self.options.take(chosen), discipline)), n
 
 
 @cache

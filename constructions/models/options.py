@@ -56,7 +56,7 @@ def option(usual: Any, help: str = "", **about: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class Options:
+class ModelOptions:
     """A subclass has the options as fields; a dossier has them as its own."""
 
     @classmethod
@@ -66,7 +66,7 @@ class Options:
         named = {name: replace(one, name=name, keyword=one.keyword or name) for name, one in known.items()}
         return {name: one for name, one in named.items() if model in (None, *one.models) or not one.models}
 
-    def given(self, values: Mapping[str, Any], *, files: bool = False) -> Self:
+    def take(self, values: Mapping[str, Any], *, files: bool = False) -> Self:
         """Returns these options with values, by the names of fields. files: whether a text may name a file. Raises ValueError."""
         return replace(self, **values)
 

@@ -18,7 +18,7 @@ from constructions.engines import no_response
 from constructions.models.construction import Construction, Derived, lead_of, numbers_of
 from constructions.models.door import Door
 from constructions.models.model import NOTHING, Ids, Model, Planned, PromptDomain, RunAnswer
-from constructions.models.options import Options, option
+from constructions.models.options import ModelOptions, option
 from constructions.models.request import Request, Run
 from constructions.models.search import SearchTool
 from constructions.parts.heads.match import FINDING as SCORE_RANGE
@@ -266,7 +266,7 @@ class Retriever(Model[Question, str]):
 
 
 @dataclass(frozen=True)
-class RetrievalOptions(Options):
+class RetrievalOptions(ModelOptions):
     """query_length: of the queries; by default that of the task."""
 
     query_length: int | None = option(None, "tokens of a query", most=LONGEST_QUERY, has_flag=False)

@@ -12,7 +12,7 @@ from constructions.exports.kinds import FLOATS, KINDS, NOT_CARRIED
 from constructions.models.construction import Construction, Example
 from constructions.models.door import AnyModel, Door
 from constructions.models.model import Model
-from constructions.models.options import Option, Options
+from constructions.models.options import ModelOptions, Option
 from constructions.show import cli
 from constructions.show.cli import CommandError, Parser
 from constructions.wiring.wired import Wired
@@ -31,7 +31,7 @@ def add_model(parser: Parser, door: Door[Any], *, fits: str = "n") -> None:
     add_arithmetic(parser, fits=fits)
 
 
-def add_options(parser: argparse._ActionsContainer, options: Options, model: str | None = None) -> list[str]:
+def add_options(parser: argparse._ActionsContainer, options: ModelOptions, model: str | None = None) -> list[str]:
     """Adds the options of a model, or of all models of a task, and returns their flags. An option that is not given is None."""
     flags = []
     for one in options.items(model).values():
@@ -48,7 +48,7 @@ def add_options(parser: argparse._ActionsContainer, options: Options, model: str
     return flags
 
 
-def options_in(args: argparse.Namespace, options: Options, model: str | None = None) -> dict[str, Option]:
+def options_in(args: argparse.Namespace, options: ModelOptions, model: str | None = None) -> dict[str, Option]:
     """Returns the options that a command was given, by their keywords, of those that `add_options` added."""
     return {one.keyword: one for one in options.items(model).values() if getattr(args, one.keyword, None) is not None}
 

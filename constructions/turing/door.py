@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from constructions.models.door import Door
-from constructions.models.options import Options, option
+from constructions.models.options import ModelOptions, option
 from constructions.turing.base import TuringModel
 from constructions.turing.cot import Cot
 from constructions.turing.hybrid import TuringHybrid
@@ -24,7 +24,7 @@ DEFAULT_MACHINE = "bb2"
 
 
 @dataclass(frozen=True)
-class TuringOptions(Options):
+class TuringOptions(ModelOptions):
     """machine: in the standard text format. tape: the word on it. cells: how many there are; by default the model chooses them."""
 
     machine: str = option(
@@ -52,7 +52,7 @@ class TuringOptions(Options):
         """The machine."""
         return parse_standard(self.machine)
 
-    def given(self, values: Mapping[str, Any], *, files: bool = False) -> Self:
+    def take(self, values: Mapping[str, Any], *, files: bool = False) -> Self:
         """Raises CommandError, ValueError."""
         machine, tape = values.get("machine"), values.get("tape")
         if not isinstance(machine, str | Machine | None):

@@ -152,7 +152,7 @@ def test_a_number_that_grows_is_below_where_numbers_are(factor: int, shift: int)
         number = value(round_up(one))
         answers.append(answer)
         assert are_below(one, [number], 2 * one.bit_length() + shift) == answer
-        assert least.at({"B": one.bit_length()}) <= least_exponent(one, [number]) if answer else True
+        assert least.value_at({"B": one.bit_length()}) <= least_exponent(one, [number]) if answer else True
 
     theorem_of(asked, 7)
     assert {*answers} == {True, False} if factor != 4 else {True}

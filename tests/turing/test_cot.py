@@ -214,7 +214,7 @@ def test_simulate_agrees_with_the_stacks_at_known_machines() -> None:
 
 def test_a_long_run_is_read_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """There is no head to index the past for, so the time for a token does not grow with the run."""
-    monkeypatch.setattr(decoder, "PIECE", 1 << 13)
+    monkeypatch.setattr(decoder.LookupDecoder, "piece", 1 << 13)
     code, cells = "1RB0RB_0LA1LA", 2
     wired = model(code, cells)
     prompt, behind = (wired.tokens(words) for words in history_of(code, "", 10_000, cells))

@@ -13,7 +13,7 @@ from verify.rounding.model import ExactModel, described
 
 def of_machine(subject: Subject, machine: str | None, tape: str | None) -> Subject:
     """For a machine, by its name, a file or its rules, and a word; None as of the command."""
-    return replace(subject, dossier=subject.dossier.given({"machine": machine, "tape": tape}))
+    return replace(subject, dossier=subject.dossier.take({"machine": machine, "tape": tape}))
 
 
 def as_model(subject: Subject, wired: Wired, weights: Transformer | None = None) -> ExactModel:

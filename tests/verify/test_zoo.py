@@ -141,7 +141,7 @@ def test_prompts_are_different_and_the_bytes_are_the_same(zoo: Path, tmp_path: P
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--names", "recal"), "--names: there is no model 'recal'; there are index, recall"),
+        (("--names", "recal"), "--names: there is no model 'recal'; there are counting, index"),
         (("--n", "1"), "--n"),
         ((), "is there already, and not empty; --force writes into it"),
     ],

@@ -70,7 +70,9 @@ def model_of(args: Namespace, name: str | None, *, files: bool = False) -> str:
     with cli.usage_errors():
         if (program := find_program(name, args.model)) is not None:
             return program.model
-    if files and Path(name).suffix and (name, args.model or TRANSFORMER) not in find_dossiers():  # a head is called C.13
+    if (
+        files and Path(name).suffix and (name, args.model or TRANSFORMER) not in find_dossiers()
+    ):  # a head is called C.13
         raise cli.CommandError(f"{name}: of files, an exported model in .safetensors is read here, its .json beside it")
     try:
         return find_door(name).model(args.model)
@@ -130,7 +132,7 @@ def subject_of(args: Namespace, dossier: Dossier) -> Subject:
     if printed and args.variant in dossier.items():
         raise cli.CommandError(f"the variant {args.variant} has nothing as printed")
     with cli.usage_errors():
-        subject = Subject(dossier.given(values_of(args, dossier, args.variant), files=True), DEFAULT_N, printed=printed)
+        subject = Subject(dossier.take(values_of(args, dossier, args.variant), files=True), DEFAULT_N, printed=printed)
     if subject.counts_n:
         return subject
     if args.n or args.all_n:

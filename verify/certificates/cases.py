@@ -41,7 +41,7 @@ class WalkCase(Case):
         except Unanswered as error:
             raise Rejected(str(error)) from error
         self.follow()
-        if self.told(polynomial, relation) is not answer:
+        if self.decide(polynomial, relation) is not answer:
             raise Rejected(f"not seen by the small checker: {text_of(polynomial)} {relation} 0: {answer}")
         return answer
 

@@ -49,7 +49,7 @@ from verify.trusted.abstract_state import (
     plain,
     plus,
     ratio,
-    shown,
+    readable,
     substitute,
     without,
     written,
@@ -273,7 +273,7 @@ class ClassChoices(rounding.Guide):
             self.choices.append(["split", None, 0])
             return None
         low, high = state.bounds(polynomial)
-        raise Rejected(f"the sign of {text_of(polynomial)}, in [{shown(low)}, {shown(high)}], is not known")
+        raise Rejected(f"the sign of {text_of(polynomial)}, in [{readable(low)}, {readable(high)}], is not known")
 
     def rule(self, reader: Reader, query: State, pairs: Sequence[Pair], width: range) -> Any:
         candidates = candidates_of(pairs)

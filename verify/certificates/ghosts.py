@@ -391,7 +391,7 @@ class GhostFinder(ProgramChecker):
         for j, mark in marks.items():
             self.schedule(j, place + 1, h, mark)
         classes = [self.counted(replace(one.state, kind=i), entry.live) for i, one in enumerate(entry.classes)]
-        reader = TrialReader(self, block, classes, entry.live)
+        reader = GhostTrialReader(self, block, classes, entry.live)
         last = place >= len(self.base) - 3
         passed, varied, many = (dict.fromkeys(marks, 0) for _ in range(3))
         for i, one in enumerate(entry.classes):
@@ -827,7 +827,7 @@ def inverted(value: Polynomial, names: Mapping[str, Polynomial]) -> list[Polynom
     return [substitute(value, inverse)] if names_of(value) <= inverse.keys() else []
 
 
-class TrialReader(GhostReader):
+class GhostTrialReader(GhostReader):
     """Reads heads, and notes which ghosts nothing shows. refused: why. varied: of which the values differ."""
 
     refused: dict[int, str]
@@ -845,7 +845,7 @@ class TrialReader(GhostReader):
         return parts
 
 
-class FinderReader(TrialReader):
+class FinderReader(GhostTrialReader):
     """Reads heads, and leaves ghosts open where nothing shows them."""
 
     def read(self, query: State, h: int, head: Head, at: int, guide: Any) -> list[State]:

@@ -120,7 +120,7 @@ def _subject(case: CheckedModel) -> Subject:
     if dossier is None:
         raise ValueError(f"no construction is called {case.model}")
     if model.startswith("lean"):
-        dossier = dossier.given({"lean": True, "layout": "eos" if model.endswith("eos") else "paper"})
+        dossier = dossier.take({"lean": True, "layout": "eos" if model.endswith("eos") else "paper"})
     return Subject(dossier, case.n, discipline=case.discipline)
 
 

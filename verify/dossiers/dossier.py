@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Literal, Protocol, Self
 
 from constructions.language.terms import Answer, Term
 from constructions.models.model import Model
-from constructions.models.options import Options
+from constructions.models.options import ModelOptions
 from constructions.models.search import END_SEARCH
 from constructions.wiring.finding import Finding
 from constructions.wiring.numbered import Family
@@ -103,7 +103,7 @@ class Search(Protocol):
 
 
 @dataclass(frozen=True)
-class Dossier(Options):
+class Dossier(ModelOptions):
     """A model. construction, model: its names. A subclass has the model's options as further fields, each with a default."""
 
     construction: str

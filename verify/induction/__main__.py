@@ -39,7 +39,7 @@ exit status: 0 all follow from what is true along runs, 2 usage, 3 of one it can
 def main(argv: Sequence[str]) -> int:
     """Runs the command; returns the exit status."""
     parser = cli.Parser(PROG, DESCRIPTION, EPILOG)
-    default = None if any(map(is_named, argv)) else next(iter(_covered()))
+    default = None if any(map(is_named, argv)) else next(iter(_names()))
     add = parser.add_argument
     add(
         "what",
@@ -56,7 +56,7 @@ def main(argv: Sequence[str]) -> int:
     args.model = model_of(args, args.what)
     dossier = find_dossier(args.what, args.model)
     if dossier is None or not dossier.conclusion:
-        return say_not_covered(args.what, args.model, as_json=False, but=f"{', '.join(_covered())} are")
+        return say_not_covered(args.what, args.model, as_json=False, but=f"{', '.join(_names())} are")
     dossier = _with_options(dossier, args)
     theory = dossier.theory()
     if not isinstance(theory, Theory):
@@ -98,7 +98,7 @@ def _folder(text: str) -> Path:
     return Path(text)
 
 
-def _covered() -> Iterable[str]:
+def _names() -> Iterable[str]:
     """Returns the constructions that have lemmas."""
     return dict.fromkeys(one.construction for one in find_dossiers().values() if one.conclusion)
 
@@ -111,7 +111,7 @@ def _with_options(dossier: Dossier, args: Namespace) -> Dossier:
             f"{args.what} as {args.model} has no lemmas of {args.variant}; it has those of {', '.join(has)}"
         )
     with cli.usage_errors():
-        return dossier.given(values_of(args, dossier, args.variant), files=True)
+        return dossier.take(values_of(args, dossier, args.variant), files=True)
 
 
 if __name__ == "__main__":

@@ -68,14 +68,14 @@ def make(subject: Subject) -> Document:
             roots.append(walk.nodes[0])
         leaves[id(walk.nodes[-1])] = certificates.index(text)
 
-    def written(node: Node) -> Document:
+    def write_node(node: Node) -> Document:
         if not node.parts:
             return {"certificate": leaves[id(node)]}
-        return {"split": node.split, "parts": [written(part) for part in node.parts]}
+        return {"split": node.split, "parts": [write_node(part) for part in node.parts]}
 
     bits_of_bits = subject.dossier.bits_of_bits
     theorem_of(judged, bits_of_bits)
-    cases = [written(root) for root in roots]
+    cases = [write_node(root) for root in roots]
     return {"bits_of_bits": bits_of_bits, "certificates": [*map(json.loads, certificates)], "cases": cases}
 
 

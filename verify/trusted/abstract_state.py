@@ -62,7 +62,7 @@ def ratio(a: Number, b: Number) -> Number:
     return plain(exact)
 
 
-def shown(value: Number) -> str:
+def readable(value: Number) -> str:
     """Writes a number for people."""
     return str(value) if isinstance(value, Growing) else f"{float(value):g}"
 
@@ -186,7 +186,7 @@ class Format:
             reject(f"{float(value):g} saturates")
         return plain(result)
 
-    def around(self, low: Number, high: Number) -> Interval:
+    def enclose(self, low: Number, high: Number) -> Interval:
         """Returns bounds of ROUND between two numbers: it is monotone, and no more than half a step away."""
         if isinstance(self.steps, Growing):
             ends = [
@@ -317,7 +317,7 @@ class State:
         if ideal:
             return ratio(1, high), ratio(1, low)
         if isinstance(self.format.steps, Growing):
-            return self.format.around(ratio(1, high), ratio(1, low))
+            return self.format.enclose(ratio(1, high), ratio(1, low))
         return self.format.share(high), self.format.share(low)  # ROUND is monotone
 
     def index(self, share: Share) -> tuple[int, int]:
@@ -458,7 +458,7 @@ class State:
         if not self.format.covers(bounds):
             bounds = self.reach(polynomial, bounds)
         if not self.format.covers(bounds):
-            reject(f"{where}: a value reaches [{shown(bounds[0])}, {shown(bounds[1])}], and saturates")
+            reject(f"{where}: a value reaches [{readable(bounds[0])}, {readable(bounds[1])}], and saturates")
         if bounds[0] == bounds[1] and self.is_integer(polynomial):
             polynomial = number(bounds[0])  # the position is 3n − 1, say
         if self.on_grid(polynomial):
@@ -466,7 +466,7 @@ class State:
         for name, domain in self.box.items():
             if isinstance(domain, Rounded) and domain.exact == polynomial:
                 return self, atom(name)
-        low, high = self.format.around(*bounds)
+        low, high = self.format.enclose(*bounds)
         error = self.error(polynomial) + self.format.half
         name = self.fresh("z")
         box = {**self.box, name: Rounded(polynomial, self.ideal(polynomial), low, high, error)}

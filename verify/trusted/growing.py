@@ -147,7 +147,7 @@ class Case:
             boxes = sharpened(boxes[0], yes), sharpened(boxes[1], OPPOSITE[yes])
         return Case(boxes[0], self), Case(boxes[1], self)
 
-    def told(self, polynomial: Interned, relation: str) -> bool | None:
+    def decide(self, polynomial: Interned, relation: str) -> bool | None:
         """Returns whether the polynomial is > 0, or >= 0, at each n of the case; False: at none; None if neither is shown."""
         question = polynomial, relation
         if question not in self.answers:
@@ -159,7 +159,7 @@ class Case:
         signs = {c > 0 for c in polynomial.values()}
         if len(signs) < 2 and POSITIVE.issuperset(names_of(polynomial)):
             return True in signs or (not signs and relation == ">=")
-        if self.parent is not None and (answer := self.parent.told(polynomial, relation)) is not None:
+        if self.parent is not None and (answer := self.parent.decide(polynomial, relation)) is not None:
             return answer
         if self.shows(polynomial, relation):
             return True
@@ -188,7 +188,7 @@ class Case:
 
     def holds(self, polynomial: Interned, relation: str) -> bool:
         """Returns the same. Raises Rejected if neither is shown."""
-        answer = self.told(polynomial, relation)
+        answer = self.decide(polynomial, relation)
         if answer is None:
             return self.ask(polynomial, relation)
         return answer
@@ -216,7 +216,7 @@ class Case:
         for name, power in monomial:
             if name in EXPONENTS:
                 exponent = plus(exponent, symbol(EXPONENTS[name]), power)
-        return self.told(interned(exponent), ">=") is True
+        return self.decide(interned(exponent), ">=") is True
 
     # Texts of a certificate
 
@@ -252,9 +252,9 @@ class Case:
             top, under = negated(top), negated(under)
             if not self.holds(under, ">"):
                 reject("a number is divided by 0")
-        return self.made(quotient(top, under))
+        return self.make_number(quotient(top, under))
 
-    def made(self, value: Quotient) -> Any:
+    def make_number(self, value: Quotient) -> Any:
         """Returns an int or a Fraction where it is one number."""
         if type(value) is tuple:
             return Growing(self, *value)
@@ -293,14 +293,14 @@ class Growing:
     def __add__(self, value: Any) -> Any:
         if (its := self.other(value)) is None:
             return NotImplemented
-        return self.case.made(added(self.top, self.under, *its))
+        return self.case.make_number(added(self.top, self.under, *its))
 
     __radd__ = __add__
 
     def __mul__(self, value: Any) -> Any:
         if (its := self.other(value)) is None:
             return NotImplemented
-        return self.case.made(multiplied(self.top, self.under, *its))
+        return self.case.make_number(multiplied(self.top, self.under, *its))
 
     __rmul__ = __mul__
 
@@ -441,13 +441,13 @@ def is_whole(value: Any) -> bool:
 def is_more(value: Any, other: Any) -> bool:
     """Returns whether the value is seen to be above the other one, at each n."""
     apart = value - other
-    return apart.case.told(apart.top, ">") is True if isinstance(apart, Growing) else apart > 0
+    return apart.case.decide(apart.top, ">") is True if isinstance(apart, Growing) else apart > 0
 
 
 def at_least(value: Any, other: Any) -> bool:
     """Returns whether the value is seen to be at least the other one, at each n."""
     apart = value - other
-    return apart.case.told(apart.top, ">=") is True if isinstance(apart, Growing) else apart >= 0
+    return apart.case.decide(apart.top, ">=") is True if isinstance(apart, Growing) else apart >= 0
 
 
 def up(value: Any) -> int:

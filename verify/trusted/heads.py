@@ -55,7 +55,7 @@ from verify.trusted.abstract_state import (
     number,
     plus,
     ratio,
-    shown,
+    readable,
     substitute,
     times,
     without,
@@ -399,7 +399,7 @@ class Reader:
         lead: None if no two scores differ. winning: what the largest score is at least, rounded.
         """
         if lead is not None and lead < needed:
-            reject(f"{where}: scores may differ by {shown(lead)} only, and {shown(needed)} is needed")
+            reject(f"{where}: scores may differ by {readable(lead)} only, and {readable(needed)} is needed")
         largest = self.machine.format.largest
         if winning - needed < -largest and min(c.lower for c in candidates_of(pairs)) < -largest:
             reject(f"{where}: the largest score saturates")
@@ -539,7 +539,7 @@ class Reader:
         lead = min(leads, default=None)
         lowest = min(e.lower(ts) for e in scored)
         if lead is not None and lead < needed:
-            reject(f"{where}: scores may differ by {shown(lead)} only, and {shown(needed)} is needed")
+            reject(f"{where}: scores may differ by {readable(lead)} only, and {readable(needed)} is needed")
         largest = self.machine.format.largest
         if any(e.upper(ts) > largest for e in scored) or (winning - needed < -largest and lowest < -largest):
             reject(f"{where}: a score saturates")
@@ -855,7 +855,7 @@ class Ratio(NamedTuple):
         return self.times(self)
 
     def least(self, low: int, high: int) -> Number:
-        """Returns what it is not below at low … high: a little less than the smaller of both ends, if that is shown."""
+        """Returns what it is not below at low … high: a little less than the smaller of both ends, if that is readable."""
         bound = min(Fraction(horner(self.top, m)) / horner(self.under, m) for m in (low, high))
         bound -= abs(bound) / 1024
         above = [a - bound * b for a, b in itertools.zip_longest(self.top, self.under, fillvalue=0)]
@@ -880,7 +880,7 @@ def horner(polynomial: Sequence[Number], m: int) -> Number:
 
 
 def never_negative(polynomial: Sequence[Number], low: int, high: int) -> bool:
-    """Returns whether it is shown to be at least 0 at low … high: by Bernstein coefficients, or so on both halves."""
+    """Returns whether it is readable to be at least 0 at low … high: by Bernstein coefficients, or so on both halves."""
     todo, degree, pieces = [(low, high)], len(polynomial) - 1, 0
     while todo:
         low, high = todo.pop()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import IntEnum, auto
 
 
-class Cell(IntEnum):
+class CellIndex(IntEnum):
     """Where the machine finds its arguments, 64 bits each: addresses of arrays, and numbers."""
 
     OPERATIONS = 0
@@ -52,7 +52,7 @@ class Constant(IntEnum):
     LARGEST = auto()
 
 
-class Operation(IntEnum):
+class OperationCode(IntEnum):
     """ROWS: first row, rows, where to. ADD: first of the registers listed, how many, where from; COPY: from, to, how many.
     PRODUCT: gates, ups, how many; into the gates. HEAD: its number. KEEP: of which sublayer the stream is kept.
     """

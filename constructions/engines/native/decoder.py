@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from constructions.engines.feeding import Feeder
-from constructions.engines.native.cells import Cell
+from constructions.engines.native.cells import CellIndex
 from constructions.engines.native.listing import WIDTHS, Listing, TooWide, from_memory, in_memory, list_operations
 from constructions.layers import Transformer
 from precision.format import Arithmetic, Discipline, Rounding
@@ -109,32 +109,32 @@ class NativeDecoder(Feeder):
 
     def _first_cells(self) -> Array:
         listing = self._listing
-        cells = np.zeros(len(Cell), np.int64)
+        cells = np.zeros(len(CellIndex), np.int64)
         arrays = {
-            Cell.OPERATIONS: listing.operations,
-            Cell.REGISTERS: listing.registers,
-            Cell.HEADS: listing.heads,
-            Cell.STARTS: listing.starts,
-            Cell.PLACES: listing.places,
-            Cell.WEIGHTS: listing.weights,
-            Cell.BIASES: listing.biases,
-            Cell.SLOPED: listing.sloped,
-            Cell.SLOPES: listing.slopes,
-            Cell.MEMORY: self._memory,
-            Cell.LEAD: self._lead,
-            Cell.STOPS: self._stops,
-            Cell.FORMAT: self._constants,
+            CellIndex.OPERATIONS: listing.operations,
+            CellIndex.REGISTERS: listing.registers,
+            CellIndex.HEADS: listing.heads,
+            CellIndex.STARTS: listing.starts,
+            CellIndex.PLACES: listing.places,
+            CellIndex.WEIGHTS: listing.weights,
+            CellIndex.BIASES: listing.biases,
+            CellIndex.SLOPED: listing.sloped,
+            CellIndex.SLOPES: listing.slopes,
+            CellIndex.MEMORY: self._memory,
+            CellIndex.LEAD: self._lead,
+            CellIndex.STOPS: self._stops,
+            CellIndex.FORMAT: self._constants,
         }
         numbers = {
-            Cell.OPERATION_COUNT: len(listing.operations),
-            Cell.WORDS: listing.words,
-            Cell.UNEMBED: listing.unembed,
-            Cell.WORD_COUNT: len(self._model.words),
-            Cell.SLOPE_COUNT: len(listing.sloped),
-            Cell.WIDTH: self._model.width,
-            Cell.RECORD: listing.record,
-            Cell.KEPT_COUNT: len(self._kept),
-            Cell.ASK: ctypes.cast(self._ask, ctypes.c_void_p).value or 0,
+            CellIndex.OPERATION_COUNT: len(listing.operations),
+            CellIndex.WORDS: listing.words,
+            CellIndex.UNEMBED: listing.unembed,
+            CellIndex.WORD_COUNT: len(self._model.words),
+            CellIndex.SLOPE_COUNT: len(listing.sloped),
+            CellIndex.WIDTH: self._model.width,
+            CellIndex.RECORD: listing.record,
+            CellIndex.KEPT_COUNT: len(self._kept),
+            CellIndex.ASK: ctypes.cast(self._ask, ctypes.c_void_p).value or 0,
         }
         for cell, array in arrays.items():
             cells[cell] = array.ctypes.data
@@ -143,14 +143,14 @@ class NativeDecoder(Feeder):
         return cells
 
     def _feed(self, known: int, end: int) -> int | str:
-        self._cells[Cell.KNOWN] = known
+        self._cells[CellIndex.KNOWN] = known
         fed = self._run(self._cells.ctypes.data, self.length, end)
         if fed < 0:
             raise self._columns.error or AssertionError
         return fed
 
     def _take_address(self) -> None:
-        self._cells[Cell.TOKENS] = self._tokens.ctypes.data
+        self._cells[CellIndex.TOKENS] = self._tokens.ctypes.data
 
     def _make_room(self, end: int) -> None:
         super()._make_room(end)
@@ -168,9 +168,15 @@ class NativeDecoder(Feeder):
             setattr(self, name, new)
         columns.grow(room)
         self._room = room
-        self._cells[Cell.RECORDS], self._cells[Cell.KEPT] = self._records.ctypes.data, self._kept_streams.ctypes.data
-        self._cells[Cell.SCORES], self._cells[Cell.COLUMN] = columns.scores.ctypes.data, columns.column.ctypes.data
-        self._cells[Cell.SHARES], self._cells[Cell.SHARE_COUNT] = columns.shares.ctypes.data, room + 1
+        self._cells[CellIndex.RECORDS], self._cells[CellIndex.KEPT] = (
+            self._records.ctypes.data,
+            self._kept_streams.ctypes.data,
+        )
+        self._cells[CellIndex.SCORES], self._cells[CellIndex.COLUMN] = (
+            columns.scores.ctypes.data,
+            columns.column.ctypes.data,
+        )
+        self._cells[CellIndex.SHARES], self._cells[CellIndex.SHARE_COUNT] = columns.shares.ctypes.data, room + 1
 
     def registers(self, sublayer: int) -> list[list[int]]:
         count, width = len(self._kept), self._model.width

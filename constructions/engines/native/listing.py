@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from constructions.engines.native.cells import Operation
+from constructions.engines.native.cells import OperationCode
 from constructions.engines.weights import Weights
 from constructions.layers import Block, Matrix, Transformer
 from precision.format import Arithmetic
@@ -91,18 +91,18 @@ class _Lister:
         self.memory += size
         return self.memory - size
 
-    def say(self, operation: Operation, a: int, b: int = 0, c: int = 0) -> None:
+    def say(self, operation: OperationCode, a: int, b: int = 0, c: int = 0) -> None:
         self.operations.append((operation, a, b, c))
 
     def compute(self, matrix: Matrix, addresses: Array, bias: Matrix | None = None) -> int:
         """Returns where a matrix times what stands at these addresses, and the bias, come to stand."""
         into = self.room(len(matrix))
-        self.say(Operation.ROWS, self.rows.add(matrix, addresses, bias), len(matrix), into)
+        self.say(OperationCode.ROWS, self.rows.add(matrix, addresses, bias), len(matrix), into)
         return into
 
     def add(self, registers: Array, change: int) -> None:
         """Adds numbers to registers of the stream."""
-        self.say(Operation.ADD, len(self.registers), len(registers), change)
+        self.say(OperationCode.ADD, len(self.registers), len(registers), change)
         self.registers += registers.tolist()
 
     def mix(self, block: Block) -> None:
@@ -112,7 +112,7 @@ class _Lister:
             query, key, value = (self.compute(side, self.stream) for side in (head.query, head.key, head.value))
             width, read = len(head.key), len(head.value)
             outputs.append(np.arange(read) + self.room(read))
-            self.say(Operation.HEAD, len(self.heads))
+            self.say(OperationCode.HEAD, len(self.heads))
             self.heads.append((query, key, width, value, read, int(outputs[-1][0]) if read else 0, self.record))
             self.record += width + read
         if outputs:
@@ -130,7 +130,7 @@ class _Lister:
             carried[:, kept] = carry[:, kept]
             change = self.compute(np.hstack([carried[kept], feed[kept]]), np.concatenate([states, self.stream]))
             if len(kept):
-                self.say(Operation.COPY, change, int(state[0]), len(kept))
+                self.say(OperationCode.COPY, change, int(state[0]), len(kept))
             self.add(kept, change)
 
     def feed_forward(self, block: Block) -> None:
@@ -140,7 +140,7 @@ class _Lister:
             self.compute(matrix, self.stream, bias)
             for matrix, bias in ((layer.gate, layer.gate_bias), (layer.up, layer.up_bias))
         )
-        self.say(Operation.PRODUCT, gates, ups, len(layer.gate))
+        self.say(OperationCode.PRODUCT, gates, ups, len(layer.gate))
         written = np.flatnonzero(layer.down.any(axis=1) | (layer.down_bias != 0))
         units = gates + np.arange(len(layer.gate))
         self.add(written, self.compute(layer.down[written], units, layer.down_bias[written]))
@@ -153,12 +153,12 @@ def list_operations(model: Transformer, arithmetic: Arithmetic, keep: tuple[int,
     """
     lister = _Lister(model.width)
     if 0 in keep:
-        lister.say(Operation.KEEP, keep.index(0))
+        lister.say(OperationCode.KEEP, keep.index(0))
     for place, block in enumerate(model.blocks, start=1):
         for sublayer, list_it in ((2 * place - 1, lister.mix), (2 * place, lister.feed_forward)):
             list_it(block)
             if sublayer in keep:
-                lister.say(Operation.KEEP, keep.index(sublayer))
+                lister.say(OperationCode.KEEP, keep.index(sublayer))
     rows = lister.rows
     words = rows.add(model.words, lister.stream)
     unembed = words if model.unembed is model.words else rows.add(model.unembed, lister.stream)

@@ -14,7 +14,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from constructions.engines.native.cells import Cell, Constant, Operation
+from constructions.engines.native.cells import CellIndex, Constant, OperationCode
 
 Value = Any
 BYTE, TOKEN, INTEGER, POINTER = ir.IntType(8), ir.IntType(32), ir.IntType(64), ir.PointerType()
@@ -30,10 +30,10 @@ class _Writer(ir.IRBuilder):  # type: ignore[misc]
         self.cells, *self.given = self.made.args
         self.number, self.wide = ir.IntType(bits), ir.IntType(2 * bits)
 
-    def cell(self, cell: Cell) -> Value:
+    def cell(self, cell: CellIndex) -> Value:
         return self.read(self.cells, int(cell), INTEGER)
 
-    def array(self, cell: Cell) -> Value:
+    def array(self, cell: CellIndex) -> Value:
         return self.inttoptr(self.cell(cell), POINTER)
 
     def place(self, array: Value, index: Value | int, kind: Any) -> Value:
@@ -77,7 +77,7 @@ class _Writer(ir.IRBuilder):  # type: ignore[misc]
     # Numbers
 
     def constant(self, constant: Constant) -> Value:
-        return self.read(self.array(Cell.FORMAT), int(constant), self.wide)
+        return self.read(self.array(CellIndex.FORMAT), int(constant), self.wide)
 
     def widened(self, number: Value) -> Value:
         return self.sext(number, self.wide)
@@ -130,9 +130,9 @@ def _write_row(module: ir.Module, bits: int, fused: bool) -> ir.Function:
     """Writes row(cells, number): a matrix row over the memory."""
     w = _Writer(module, "row", ir.IntType(bits), INTEGER, bits=bits)
     (number,) = w.given
-    memory, starts = w.array(Cell.MEMORY), w.array(Cell.STARTS)
-    places, weights = w.array(Cell.PLACES), w.array(Cell.WEIGHTS)
-    bias = w.widened(w.read(w.array(Cell.BIASES), number, w.number))
+    memory, starts = w.array(CellIndex.MEMORY), w.array(CellIndex.STARTS)
+    places, weights = w.array(CellIndex.PLACES), w.array(CellIndex.WEIGHTS)
+    bias = w.widened(w.read(w.array(CellIndex.BIASES), number, w.number))
     total = w.variable(w.wide, w.shl(bias, w.constant(Constant.SHIFT)) if fused else 0)
     begin, end = w.read(starts, number, INTEGER), w.read(starts, w.add(number, INTEGER(1)), INTEGER)
     with w.each(begin, end) as i:
@@ -145,10 +145,10 @@ def _write_head(module: ir.Module, bits: int, fused: bool) -> ir.Function:
     """Writes attend(cells, head, position): keeps key and value, and reads. Returns 0, else what was called back failed."""
     w = _Writer(module, "attend", INTEGER, INTEGER, INTEGER, bits=bits)
     number, position = w.given
-    heads, memory, records = w.array(Cell.HEADS), w.array(Cell.MEMORY), w.array(Cell.RECORDS)
+    heads, memory, records = w.array(CellIndex.HEADS), w.array(CellIndex.MEMORY), w.array(CellIndex.RECORDS)
     first = w.mul(number, INTEGER(7))
     query, key, width, value, read, into, offset = (w.read(heads, w.add(first, INTEGER(i)), INTEGER) for i in range(7))
-    size, keys = w.cell(Cell.RECORD), w.add(position, INTEGER(1))
+    size, keys = w.cell(CellIndex.RECORD), w.add(position, INTEGER(1))
 
     def record(at: Value) -> Value:
         return w.place(records, w.add(w.mul(at, size), offset), w.number)
@@ -159,7 +159,7 @@ def _write_head(module: ir.Module, bits: int, fused: bool) -> ir.Function:
     with w.each(0, read) as i:
         w.write(own, w.add(width, i), w.read(memory, w.add(value, i), w.number))
 
-    scores, column = w.array(Cell.SCORES), w.array(Cell.COLUMN)
+    scores, column = w.array(CellIndex.SCORES), w.array(CellIndex.COLUMN)
     none = -(1 << (bits - 1))  # below every score
     best, second, winners = w.variable(w.number, none), w.variable(w.number, none), w.variable(INTEGER, 0)
     with w.each(0, keys) as at:
@@ -178,14 +178,14 @@ def _write_head(module: ir.Module, bits: int, fused: bool) -> ir.Function:
     count = w.now(winners)
     losers = w.icmp_signed("<", count, keys)
     gap = w.sub(w.widened(w.now(best)), w.widened(w.now(second)))
-    clear = w.or_(w.not_(losers), w.icmp_signed(">=", gap, w.read(w.array(Cell.LEAD), 0, w.wide)))
-    shares = w.array(Cell.SHARES)
-    share_at = w.add(w.select(losers, w.cell(Cell.SHARE_COUNT), INTEGER(0)), count)
+    clear = w.or_(w.not_(losers), w.icmp_signed(">=", gap, w.read(w.array(CellIndex.LEAD), 0, w.wide)))
+    shares = w.array(CellIndex.SHARES)
+    share_at = w.add(w.select(losers, w.cell(CellIndex.SHARE_COUNT), INTEGER(0)), count)
     share = w.read(shares, share_at, w.number)
     known = w.and_(clear, w.icmp_signed("!=", share, w.number(0)))
     with w.if_then(w.not_(known), likely=False):
         asked = ir.FunctionType(INTEGER, [INTEGER, INTEGER, INTEGER])
-        ask = w.inttoptr(w.cell(Cell.ASK), asked.as_pointer())
+        ask = w.inttoptr(w.cell(CellIndex.ASK), asked.as_pointer())
         failed = w.call(ask, [keys, w.select(clear, count, INTEGER(0)), w.zext(losers, INTEGER)])
         with w.if_then(w.icmp_signed("!=", failed, INTEGER(0)), likely=False):
             w.ret(INTEGER(1))
@@ -209,57 +209,57 @@ def _write_step(module: ir.Module, bits: int, fused: bool, row: ir.Function, att
     """Writes step(cells, position): embeds a token and does the operations. Returns 0, else what was called back failed."""
     w = _Writer(module, "step", INTEGER, INTEGER, bits=bits)
     (position,) = w.given
-    memory = w.array(Cell.MEMORY)
-    token = w.zext(w.read(w.array(Cell.TOKENS), position, TOKEN), INTEGER)
-    word = w.add(w.cell(Cell.WORDS), token)
-    width = w.cell(Cell.WIDTH)
+    memory = w.array(CellIndex.MEMORY)
+    token = w.zext(w.read(w.array(CellIndex.TOKENS), position, TOKEN), INTEGER)
+    word = w.add(w.cell(CellIndex.WORDS), token)
+    width = w.cell(CellIndex.WIDTH)
     with w.each(0, width) as i:
         w.write(memory, i, w.number(0))
-    starts, places, weights = w.array(Cell.STARTS), w.array(Cell.PLACES), w.array(Cell.WEIGHTS)
+    starts, places, weights = w.array(CellIndex.STARTS), w.array(CellIndex.PLACES), w.array(CellIndex.WEIGHTS)
     begin, end = w.read(starts, word, INTEGER), w.read(starts, w.add(word, INTEGER(1)), INTEGER)
     with w.each(begin, end) as i:
         w.write(memory, w.read(places, i, INTEGER), w.read(weights, i, w.number))
     at = w.sext(w.add(position, INTEGER(1)), w.wide)
-    with w.each(0, w.cell(Cell.SLOPE_COUNT)) as i:
-        register = w.read(w.array(Cell.SLOPED), i, INTEGER)
-        offset = w.mul(at, w.widened(w.read(w.array(Cell.SLOPES), i, w.number)))
+    with w.each(0, w.cell(CellIndex.SLOPE_COUNT)) as i:
+        register = w.read(w.array(CellIndex.SLOPED), i, INTEGER)
+        offset = w.mul(at, w.widened(w.read(w.array(CellIndex.SLOPES), i, w.number)))
         offset = offset if fused else w.widened(w.held(offset))
         w.write(memory, register, w.held(w.add(w.widened(w.read(memory, register, w.number)), offset)))
 
-    operations = w.array(Cell.OPERATIONS)
-    with w.each(0, w.cell(Cell.OPERATION_COUNT)) as number:
+    operations = w.array(CellIndex.OPERATIONS)
+    with w.each(0, w.cell(CellIndex.OPERATION_COUNT)) as number:
         first = w.mul(number, INTEGER(4))
         which, a, b, c = (w.read(operations, w.add(first, INTEGER(i)), INTEGER) for i in range(4))
         done = w.append_basic_block()
         switch = w.switch(which, done)
 
         @contextmanager
-        def case(operation: Operation) -> Iterator[None]:
+        def case(operation: OperationCode) -> Iterator[None]:
             switch.add_case(INTEGER(int(operation)), begins := w.append_basic_block())
             w.position_at_end(begins)
             yield
             w.branch(done)
 
-        with case(Operation.ROWS), w.each(0, b) as i:
+        with case(OperationCode.ROWS), w.each(0, b) as i:
             w.write(memory, w.add(c, i), w.call(row, [w.cells, w.add(a, i)]))
-        with case(Operation.ADD), w.each(0, b) as i:
-            register = w.read(w.array(Cell.REGISTERS), w.add(a, i), INTEGER)
+        with case(OperationCode.ADD), w.each(0, b) as i:
+            register = w.read(w.array(CellIndex.REGISTERS), w.add(a, i), INTEGER)
             old, change = w.read(memory, register, w.number), w.read(memory, w.add(c, i), w.number)
             w.write(memory, register, w.held(w.add(w.widened(old), w.widened(change))))
-        with case(Operation.COPY), w.each(0, c) as i:
+        with case(OperationCode.COPY), w.each(0, c) as i:
             w.write(memory, w.add(b, i), w.read(memory, w.add(a, i), w.number))
-        with case(Operation.PRODUCT), w.each(0, c) as i:
+        with case(OperationCode.PRODUCT), w.each(0, c) as i:
             gate, up = w.read(memory, w.add(a, i), w.number), w.read(memory, w.add(b, i), w.number)
             product = w.rounded(w.mul(w.widened(gate), w.widened(up)))
             is_open = w.icmp_signed(">", gate, w.number(0))
             w.write(memory, w.add(a, i), w.select(is_open, product, w.number(0)))
-        with case(Operation.HEAD):
+        with case(OperationCode.HEAD):
             failed = w.icmp_signed("!=", w.call(attend, [w.cells, a, position]), INTEGER(0))
             with w.if_then(failed, likely=False):
                 w.ret(INTEGER(1))
-        with case(Operation.KEEP):
-            rows = w.add(w.mul(position, w.cell(Cell.KEPT_COUNT)), a)
-            kept = w.place(w.array(Cell.KEPT), w.mul(rows, width), w.number)
+        with case(OperationCode.KEEP):
+            rows = w.add(w.mul(position, w.cell(CellIndex.KEPT_COUNT)), a)
+            kept = w.place(w.array(CellIndex.KEPT), w.mul(rows, width), w.number)
             with w.each(0, width) as i:
                 w.write(kept, i, w.read(memory, i, w.number))
         w.position_at_end(done)
@@ -271,21 +271,21 @@ def _write_feed(module: ir.Module, bits: int, step: ir.Function, row: ir.Functio
     """Writes feed(cells, begin, end). What follows the known tokens is the argmax; after one that is a stop, it returns."""
     w = _Writer(module, "feed", INTEGER, INTEGER, INTEGER, bits=bits)
     begin, end = w.given
-    known = w.cell(Cell.KNOWN)
+    known = w.cell(CellIndex.KNOWN)
     with w.each(begin, end) as position:
         with w.if_then(w.icmp_signed("!=", w.call(step, [w.cells, position]), INTEGER(0)), likely=False):
             w.ret(INTEGER(-1))
         following = w.add(position, INTEGER(1))
         with w.if_then(w.icmp_signed(">=", following, known)):
             best, chosen = w.variable(w.number, -(1 << (bits - 1))), w.variable(INTEGER, 0)
-            with w.each(0, w.cell(Cell.WORD_COUNT)) as token:
-                logit = w.call(row, [w.cells, w.add(w.cell(Cell.UNEMBED), token)])
+            with w.each(0, w.cell(CellIndex.WORD_COUNT)) as token:
+                logit = w.call(row, [w.cells, w.add(w.cell(CellIndex.UNEMBED), token)])
                 more = w.icmp_signed(">", logit, w.now(best))
                 w.store(w.select(more, logit, w.now(best)), best)
                 w.store(w.select(more, token, w.now(chosen)), chosen)
             token = w.now(chosen)
-            w.write(w.array(Cell.TOKENS), following, w.trunc(token, TOKEN))
-            stops = w.icmp_signed("!=", w.read(w.array(Cell.STOPS), token, BYTE), BYTE(0))
+            w.write(w.array(CellIndex.TOKENS), following, w.trunc(token, TOKEN))
+            stops = w.icmp_signed("!=", w.read(w.array(CellIndex.STOPS), token, BYTE), BYTE(0))
             with w.if_then(stops):
                 w.ret(following)
     w.ret(end)

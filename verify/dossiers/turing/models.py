@@ -158,8 +158,8 @@ class OfThoughts(Turing):
     sentence = "after any configurations of a run's form, each word is that of the machine's next one"
     conclusion = "configurations, each after those before, are the machine's run on any number of cells"
 
-    def given(self, values: Mapping[str, Any], *, files: bool = False) -> Self:
-        own = super().given(values, files=files)
+    def take(self, values: Mapping[str, Any], *, files: bool = False) -> Self:
+        own = super().take(values, files=files)
         if own.cells and own.all_cells:
             raise ValueError(f"--all-cells is for every number of cells: leave out --cells {own.cells}")
         if own.cells:  # more than can be wired are refused before any number is made of them

@@ -10,7 +10,7 @@ import os
 import sys
 from types import TracebackType
 
-__version__ = "0.8.0"
+__version__ = "0.9.0"
 __all__ = ["LoadedModel", "Result", "load"]  # of api.py, declared in __init__.pyi
 
 

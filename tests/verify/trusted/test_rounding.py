@@ -183,7 +183,7 @@ class _Reading(rounding.Checker):
     """As much of a checker as reads a class."""
 
     def __init__(self, format_: states.Format) -> None:
-        self.format = format_
+        self.format, self.case = format_, None
 
 
 def holds(state: states.State, registers: tuple[int, ...], live: list[int], position: int, one: int) -> bool:

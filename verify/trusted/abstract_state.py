@@ -23,7 +23,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from verify.trusted.growing import Growing, down, is_whole, larger, smaller, two_to, up
-from verify.trusted.kernel import reject
+from verify.trusted.rejection import reject
 
 Number = int | Fraction
 Monomial = tuple[str, ...]  # atoms in order, each as often as it is a factor

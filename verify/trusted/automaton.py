@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from verify.trusted.abstract_state import SIZE, Integer, Polynomial, names_of, number, substitute
 from verify.trusted.growing import Case, is_whole
-from verify.trusted.kernel import reject
 from verify.trusted.model import parse, whole
+from verify.trusted.rejection import reject
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from weakref import WeakValueDictionary
 
 from verify.trusted import growth
 from verify.trusted.growth import OPPOSITE, Box, Polynomial, names_of, number, plus, symbol, times
-from verify.trusted.kernel import Rejected, reject
+from verify.trusted.rejection import Rejected, reject
 
 T = TypeVar("T")
 MARK = "$"  # before a symbol in a text: $E is 2^B, while E may be an atom

@@ -37,7 +37,7 @@ from fractions import Fraction
 from functools import cache, cached_property, lru_cache, reduce
 from typing import Any
 
-from verify.trusted.kernel import Rejected, reject
+from verify.trusted.rejection import Rejected, reject
 
 Monomial = tuple[tuple[str, int], ...]  # (symbol, power), in order, no power 0
 Polynomial = dict[Monomial, int | Fraction]  # ints where they are whole: those calculate ten times as fast

@@ -62,8 +62,8 @@ from verify.trusted.abstract_state import (
 )
 from verify.trusted.automaton import Apart, Consecutive, Invariant
 from verify.trusted.growing import Case, Growing, common_divisor, down, smaller, up
-from verify.trusted.kernel import reject
 from verify.trusted.model import Head, Row, parse, text_of, whole
+from verify.trusted.rejection import reject
 
 # Registers beside the model's, of a query and a key together: substitutions reach them as they do registers.
 READ, VALUE, SCORE, PLACE = -1, -100_000, -200_000, -200_001

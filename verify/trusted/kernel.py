@@ -25,7 +25,9 @@ import ast
 import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any, NoReturn
+from typing import Any
+
+from verify.trusted.rejection import Rejected, reject
 
 Monomial = tuple[tuple[str, int], ...]
 Polynomial = dict[Monomial, Fraction]
@@ -35,14 +37,6 @@ Signs = dict[tuple[str, frozenset[tuple[Monomial, Fraction]]], bool]
 MOST_POWER = 64
 EXP_TERMS = 20  # of the series below e
 TURNED = {ast.Eq: "==", ast.GtE: ">=", ast.Gt: ">", ast.LtE: ">=", ast.Lt: ">"}
-
-
-class Rejected(Exception):
-    """This proof does not show this theorem."""
-
-
-def reject(why: str) -> NoReturn:
-    raise Rejected(why)
 
 
 def check(theorem: Any, proof: Any) -> None:

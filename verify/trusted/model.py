@@ -38,7 +38,7 @@ from verify.trusted.abstract_state import (
     plain,
 )
 from verify.trusted.growing import MARK, Case, Growing, term_of
-from verify.trusted.kernel import reject
+from verify.trusted.rejection import reject
 
 Row = list[tuple[int, Polynomial]]
 """Coordinates in order, and their weights."""

@@ -75,8 +75,8 @@ from verify.trusted.abstract_state import (
 )
 from verify.trusted.automaton import Place, range_of
 from verify.trusted.heads import LINE, Candidate, Pair, Reader, candidates_of, index_of, line_of, only_share
-from verify.trusted.kernel import reject
 from verify.trusted.model import NUMBER, Block, Head, Row, Weights, parse, read_json, whole
+from verify.trusted.rejection import reject
 
 GHOST = 1_000_000_010  # the register of atom 0; no weight has such a coordinate: those have nine digits at most
 GHOST_PLACE, GHOST_FIRST = GHOST - 1, GHOST - 2  # the position; 1 at position 1, else 0

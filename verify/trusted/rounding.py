@@ -1,6 +1,6 @@
 """Checks a certificate of rounding: `python -I -S verify/trusted/rounding.py CERTIFICATE.json WEIGHTS [SIDECAR.json]`.
 
-It needs Python's standard library alone, and `abstract_state.py`, `model.py`, `automaton.py`, `heads.py` and `kernel.py` beside it.
+It needs Python's standard library alone, and `abstract_state.py`, `model.py`, `automaton.py`, `heads.py`, `growing.py` with `growth.py`, and `rejection.py` beside it.
 Whoever wrote the certificate is not trusted. docs/certificate-format.md has its fields; WEIGHTS is read as `model.py` says.
 
 Theorem, if the file is accepted. Take the p-bit machine with these weights: R_p, nearest, ties to even, under this discipline.
@@ -78,7 +78,6 @@ from verify.trusted.automaton import (
 )
 from verify.trusted.growing import Case
 from verify.trusted.heads import LINE, READ, Machine, Pair, Reader, index_of, only_share
-from verify.trusted.kernel import Rejected, reject
 from verify.trusted.model import (
     MOST_ROWS,
     NUMBER,
@@ -93,6 +92,7 @@ from verify.trusted.model import (
     text_of,
     whole,
 )
+from verify.trusted.rejection import Rejected, reject
 
 UNIT, GATE, KEPT = -400_000, -500_000, -600_000  # registers beside the model's: what units and recurrences hold
 MOST_BYTES = 1 << 26

@@ -43,7 +43,7 @@ def lrat_lines(refutation: Refutation) -> Iterator[str]:
 
 
 class Solver(NamedTuple):
-    """What is true, and why. Literals are 2 x for a variable and 2 x + 1 for its negation; those of a clause are moved about.
+    """Holds what is true, and why. Literals are 2 x for a variable and 2 x + 1 for its negation; those of a clause are moved about.
 
     Each clause that is not idle is *watched* at its first two literals. heads, nexts: lists of watches, by literal; a watch is 2 c
     or 2 c + 1 for the clause c. value: by literal, 1 if it is true, −1 if it is false. reason: by variable, the clause that decides

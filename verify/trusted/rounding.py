@@ -1,7 +1,8 @@
 """Checks a certificate of rounding: `python -I -S verify/trusted/rounding.py CERTIFICATE.json WEIGHTS [SIDECAR.json]`.
 
-It needs Python's standard library alone, and `abstract_state.py`, `model.py`, `automaton.py`, `heads.py`, `growing.py` with `growth.py`, and `rejection.py` beside it.
-Whoever wrote the certificate is not trusted. docs/certificate-format.md has its fields; WEIGHTS is read as `model.py` says.
+It needs Python's standard library alone, and beside it `abstract_state.py`, `model.py`, `automaton.py`, `heads.py`, `growing.py`,
+`growth.py` and `rejection.py`. Whoever wrote the certificate is not trusted. docs/certificate-format.md has its fields; `model.py`
+says how WEIGHTS is read.
 
 Theorem, if the file is accepted. Take the p-bit machine with these weights: R_p, nearest, ties to even, under this discipline.
 Take beside it the exact machine: the same weights and rational numbers, and a head reads the mean of the keys of largest score.

@@ -1,4 +1,4 @@
-"""What the machine code is given, by name: its arguments, the numbers of a format, and a model's operations."""
+"""Names what the machine code is given: its arguments, the numbers of a format, and a model's operations."""
 
 from __future__ import annotations
 

@@ -79,10 +79,10 @@ class _Writer(ir.IRBuilder):  # type: ignore[misc]
     def constant(self, constant: Constant) -> Value:
         return self.read(self.array(CellIndex.FORMAT), int(constant), self.wide)
 
-    def widened(self, number: Value) -> Value:
+    def widen(self, number: Value) -> Value:
         return self.sext(number, self.wide)
 
-    def held(self, value: Value) -> Value:
+    def saturate(self, value: Value) -> Value:
         """Returns a wide integer of quanta as the format holds it: the largest element if it is beyond."""
         largest = self.constant(Constant.LARGEST)
         least = self.neg(largest)
@@ -90,26 +90,26 @@ class _Writer(ir.IRBuilder):  # type: ignore[misc]
         value = self.select(self.icmp_signed("<", value, least), least, value)
         return self.trunc(value, self.number)
 
-    def rounded(self, product: Value) -> Value:
+    def round_product(self, product: Value) -> Value:
         """Returns a wide integer of 2^−shift quanta, rounded."""
         shift = self.constant(Constant.SHIFT)
         odd = self.and_(self.ashr(product, shift), self.constant(Constant.ODD))
         negative = self.and_(self.ashr(product, self.wide(self.wide.width - 1)), self.constant(Constant.NEGATIVE))
         total = self.add(self.add(product, self.constant(Constant.BEFORE)), self.add(odd, negative))
-        return self.held(self.ashr(total, shift))
+        return self.saturate(self.ashr(total, shift))
 
     def add_product(self, total: Value, a: Value, b: Value, fused: bool) -> None:
         """Adds a product to a variable: of 2^−shift quanta under `fused`, else of quanta, and each step is rounded."""
-        product = self.mul(self.widened(a), self.widened(b))
+        product = self.mul(self.widen(a), self.widen(b))
         if not fused:
-            product = self.widened(self.rounded(product))
+            product = self.widen(self.round_product(product))
         value = self.add(self.now(total), product)
-        self.store(value if fused else self.widened(self.held(value)), total)
+        self.store(value if fused else self.widen(self.saturate(value)), total)
 
     def end_sum(self, total: Value, fused: bool) -> Value:
         """Returns the sum that such a variable holds."""
         value = self.now(total)
-        return self.rounded(value) if fused else self.trunc(value, self.number)
+        return self.round_product(value) if fused else self.trunc(value, self.number)
 
 
 @cache
@@ -132,12 +132,12 @@ def _write_row(module: ir.Module, bits: int, fused: bool) -> ir.Function:
     (number,) = w.given
     memory, starts = w.array(CellIndex.MEMORY), w.array(CellIndex.STARTS)
     places, weights = w.array(CellIndex.PLACES), w.array(CellIndex.WEIGHTS)
-    bias = w.widened(w.read(w.array(CellIndex.BIASES), number, w.number))
+    bias = w.widen(w.read(w.array(CellIndex.BIASES), number, w.number))
     total = w.variable(w.wide, w.shl(bias, w.constant(Constant.SHIFT)) if fused else 0)
     begin, end = w.read(starts, number, INTEGER), w.read(starts, w.add(number, INTEGER(1)), INTEGER)
     with w.each(begin, end) as i:
         w.add_product(total, w.read(weights, i, w.number), w.read(memory, w.read(places, i, INTEGER), w.number), fused)
-    w.ret(w.rounded(w.now(total)) if fused else w.held(w.add(w.now(total), bias)))
+    w.ret(w.round_product(w.now(total)) if fused else w.saturate(w.add(w.now(total), bias)))
     return w.made
 
 
@@ -168,16 +168,16 @@ def _write_head(module: ir.Module, bits: int, fused: bool) -> ir.Function:
             w.add_product(total, w.read(memory, w.add(query, i), w.number), w.read(there, i, w.number), fused)
         score = w.end_sum(total, fused)
         w.write(scores, at, score)
-        was, count, behind = w.now(best), w.now(winners), w.now(second)
+        was, count, runner_up = w.now(best), w.now(winners), w.now(second)
         above, same = w.icmp_signed(">", score, was), w.icmp_signed("==", score, was)
-        behind = w.select(w.icmp_signed(">", score, behind), score, behind)
-        w.store(w.select(above, was, w.select(same, w.now(second), behind)), second)
+        runner_up = w.select(w.icmp_signed(">", score, runner_up), score, runner_up)
+        w.store(w.select(above, was, w.select(same, w.now(second), runner_up)), second)
         w.store(w.select(above, INTEGER(1), w.add(count, w.zext(same, INTEGER))), winners)
         w.store(w.select(above, score, was), best)
 
     count = w.now(winners)
     losers = w.icmp_signed("<", count, keys)
-    gap = w.sub(w.widened(w.now(best)), w.widened(w.now(second)))
+    gap = w.sub(w.widen(w.now(best)), w.widen(w.now(second)))
     clear = w.or_(w.not_(losers), w.icmp_signed(">=", gap, w.read(w.array(CellIndex.LEAD), 0, w.wide)))
     shares = w.array(CellIndex.SHARES)
     share_at = w.add(w.select(losers, w.cell(CellIndex.SHARE_COUNT), INTEGER(0)), count)
@@ -222,9 +222,9 @@ def _write_step(module: ir.Module, bits: int, fused: bool, row: ir.Function, att
     at = w.sext(w.add(position, INTEGER(1)), w.wide)
     with w.each(0, w.cell(CellIndex.SLOPE_COUNT)) as i:
         register = w.read(w.array(CellIndex.SLOPED), i, INTEGER)
-        offset = w.mul(at, w.widened(w.read(w.array(CellIndex.SLOPES), i, w.number)))
-        offset = offset if fused else w.widened(w.held(offset))
-        w.write(memory, register, w.held(w.add(w.widened(w.read(memory, register, w.number)), offset)))
+        offset = w.mul(at, w.widen(w.read(w.array(CellIndex.SLOPES), i, w.number)))
+        offset = offset if fused else w.widen(w.saturate(offset))
+        w.write(memory, register, w.saturate(w.add(w.widen(w.read(memory, register, w.number)), offset)))
 
     operations = w.array(CellIndex.OPERATIONS)
     with w.each(0, w.cell(CellIndex.OPERATION_COUNT)) as number:
@@ -245,12 +245,12 @@ def _write_step(module: ir.Module, bits: int, fused: bool, row: ir.Function, att
         with case(OperationCode.ADD), w.each(0, b) as i:
             register = w.read(w.array(CellIndex.REGISTERS), w.add(a, i), INTEGER)
             old, change = w.read(memory, register, w.number), w.read(memory, w.add(c, i), w.number)
-            w.write(memory, register, w.held(w.add(w.widened(old), w.widened(change))))
+            w.write(memory, register, w.saturate(w.add(w.widen(old), w.widen(change))))
         with case(OperationCode.COPY), w.each(0, c) as i:
             w.write(memory, w.add(b, i), w.read(memory, w.add(a, i), w.number))
         with case(OperationCode.PRODUCT), w.each(0, c) as i:
             gate, up = w.read(memory, w.add(a, i), w.number), w.read(memory, w.add(b, i), w.number)
-            product = w.rounded(w.mul(w.widened(gate), w.widened(up)))
+            product = w.round_product(w.mul(w.widen(gate), w.widen(up)))
             is_open = w.icmp_signed(">", gate, w.number(0))
             w.write(memory, w.add(a, i), w.select(is_open, product, w.number(0)))
         with case(OperationCode.HEAD):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from constructions.exports.files import write_bytes
 from constructions.show import cli, options
 from precision.format import Discipline
 from verify.algebra.domains import Refuted
@@ -32,7 +35,7 @@ from verify.certificates.files import Exported
 from verify.certificates.moved import judge_moved
 from verify.certificates.questions import CODES, add_question, asked, differing, of_file, sized_by, stored
 from verify.certificates.ranges import JudgedInterval, certificates, differences
-from verify.dossiers.dossier import LARGEST_N, LEAST, Json, Subject
+from verify.dossiers.dossier import ENDLESS, LARGEST_N, LEAST, Json, Subject
 from verify.framework.memory import look_rarely
 from verify.programs.document import explained
 
@@ -55,6 +58,7 @@ EXAMPLES = f"""examples:
   {PROG} istree --n 1000 --tokens eos        graphs with any number of edges
   {PROG} recall --n 4 --mutants 300          which single weights may move, and how far
   {PROG} recall --n 8 --certificate out.json what a small checker accepts, with the weights
+  {PROG} recall --all-n --certificate all.json    the same of all large n
   {PROG} recall --model hybrid               a recurrence in place of a head; rag: and a search
   {PROG} turing --model rag --all-n          any text of up to n steps of BB(2), for every n
   {PROG} turing --model cot --all-cells      any run of BB(2) on any number of cells
@@ -102,13 +106,32 @@ def main(argv: Sequence[str]) -> int:
     subject = replace(subject, length=args.length, precision_bits=args.precision, discipline=discipline)
     subject = sized_by(args, subject, 1)
     if args.certificate is not None:
-        return write_certificate(subject, args.certificate, program=False)
+        write = _write_cases if subject.last == ENDLESS else partial(write_certificate, program=False)
+        return write(subject, args.certificate)
     if args.mutants is not None:
         return _mutants(subject, args.mutants, args.seed, args.json)
     if subject.last and subject.length is not None:
         raise cli.CommandError("many n are for sequences of up to n tokens: leave out --length")
     with cli.usage_errors():
         return _show(certificates(subject, _tell, cli.say), args.json)
+
+
+def _write_cases(subject: Subject, path: Path) -> int:
+    """Writes the stored certificates of all large n, with the weights of now, and returns the exit status."""
+    from verify.stored import cases
+
+    known = {replace(one, n=subject.n): one for one in cases.subjects()}
+    one = known.get(replace(subject, last=ENDLESS))
+    if one is None or (document := cases.read(one)) is None:
+        names = ", ".join(dict.fromkeys(f"{one.dossier.construction} as {one.dossier.model}" for one in known.values()))
+        raise cli.CommandError(
+            f"--certificate is of one n or of one interval of n, and of all large n for {names}: give --n"
+        )
+    with cli.usage_errors(f"{path}: "):
+        filled, _ = cases.fill(one, document)
+        write_bytes(path, json.dumps(filled).encode() + b"\n")
+    print(f"wrote {path}, of every n from {one.n:,} on")
+    return cli.HOLDS
 
 
 def _mutants(subject: Subject, count: int, seed: int, as_json: bool) -> int:

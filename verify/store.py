@@ -1,7 +1,7 @@
 """`python -m verify.store`: certifies every n of a model, an interval at a time, and stores what was said (verify/stored/).
 
 An interval of which the weights have not changed is kept; --all certifies each one again. A run that is stopped goes on where it
-was.
+was. A document that ends in -cases has certificates of all large n, for the small checker; it is always made anew.
 """
 
 from __future__ import annotations
@@ -38,6 +38,10 @@ from verify.trusted.kernel import Rejected
 PROG = "python -m verify.store"
 SECONDS = 60  # between two writings
 DESCRIPTION = __doc__.partition("\n")[2].strip()
+EXAMPLES = f"""examples:
+  {PROG} --list                    all documents, and how far each goes
+  {PROG} istree-rounding           intervals of n: those whose weights changed are certified again
+  {PROG} 'recall*-cases'           certificates of all large n"""
 
 
 def store(subject: Subject, about: About, old: Document | None) -> Iterator[StoredInterval]:
@@ -84,7 +88,9 @@ def whole(
 @cli.command(PROG)
 def main(argv: Sequence[str]) -> int:
     """Runs the command; returns the exit status."""
-    parser = cli.Parser(PROG, DESCRIPTION, "exit status: 0 all are certified, 1 one is refused, 2 usage, 3 cannot tell")
+    parser = cli.Parser(
+        PROG, DESCRIPTION, f"{EXAMPLES}\n\nexit status: 0 all are certified, 1 one is refused, 2 usage, 3 cannot tell"
+    )
     parser.add_argument("names", nargs="*", metavar="NAME", help="which documents, as patterns (default: all)")
     parser.add_argument("--all", action="store_true", help="keep nothing of what is stored")
     parser.add_argument("--list", action="store_true", help="their names, and up to which n each is stored")

@@ -34,8 +34,6 @@ def require_certificate(args: Namespace) -> None:
         return
     if args.what is None or args.replay or args.what.endswith(".safetensors"):
         raise cli.CommandError("--certificate is for the name of a construction")
-    if args.all_n:
-        raise cli.CommandError("--certificate is of one n or of one interval of n: give --n")
     for file in (args.certificate, *(args.certificate.with_suffix(f".{name}.json") for name in BESIDE)):
         cli.check_writable(file, "--certificate", force=args.force)
 

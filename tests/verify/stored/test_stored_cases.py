@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.verify.numbers_at import parity
-from verify import store
+from verify import certify, store
 from verify.framework.weights import accepted_cases
 from verify.stored import cases
 from verify.stored.intervals import Stale
+from verify.trusted import cases as trusted
 from verify.trusted.kernel import Rejected
 
 SUBJECTS = {cases.path_of(subject).stem: subject for subject in cases.subjects()}
@@ -81,3 +84,27 @@ def test_a_file_that_is_no_document_says_so(tmp_path: Path, monkeypatch: pytest.
         cases.path_of(INDEX).write_text(wrong, encoding="utf-8")
         with pytest.raises(ValueError, match="index-rag-rounding-cases"):
             cases.read(INDEX)
+
+
+def test_command_writes_what_python_alone_checks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "cases.json"
+    assert certify.main(["recall", "--all-n", "--certificate", str(path)]) == 0
+    assert capsys.readouterr().out == f"wrote {path}, of every n from 128 on\n"
+    command = [sys.executable, "-I", "-S", str(trusted.__file__), str(path)]
+    run = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert (run.returncode, run.stderr) == (0, "")
+    assert run.stdout.startswith("accepted")
+    changed = path.read_text(encoding="utf-8").replace('"7 + 6*$B', '"5 + 6*$B')
+    assert changed != path.read_text(encoding="utf-8")
+    path.write_text(changed, encoding="utf-8")
+    assert subprocess.run(command, capture_output=True, check=False).returncode == 1
+
+
+@pytest.mark.parametrize("options", [("istree",), ("recall", "--precision", "99")])
+def test_command_refuses_models_without_such_certificates(
+    options: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "cases.json"
+    assert certify.main([*options, "--all-n", "--certificate", str(path)]) == 2
+    assert len(capsys.readouterr().err.splitlines()) == 1
+    assert not path.exists()

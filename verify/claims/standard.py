@@ -92,7 +92,8 @@ def above(check: Check, about: About, own: Subject, text: str) -> None:
         theorems[subject] = theorem or check.stored_above(subject, about, range=text + how, precision=precision)
     if accepted and begins:
         few = [replace(subject, last=own.dossier.first_above - 1) for subject in accepted]
-        check.certified(few, range=f"{inputs}; every n from {endless.n} to {start} by intervals", precision=precision)
+        last = size_text(own.dossier.first_above - 1)
+        check.certified(few, range=f"{inputs}; every n from {endless.n} to {last} by intervals", precision=precision)
     anew = [subject for subject, theorem in theorems.items() if theorem is None]
     if anew and rounding:
         disciplines = " and ".join(subject.discipline.value for subject in anew)

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from mpmath import iv, mpf
 
 from constructions.engines.reference import ReferenceEngine
 from constructions.exports.weights import file_bytes
@@ -416,8 +417,9 @@ def test_lead_is_what_softmax_needs() -> None:
     for p, keys in itertools.product((9, 13, 23), (2, 3, 7, 40)):
         machine = heads.Machine(states.Format(p), fused=True)
         lead = heads.Reader(machine, [], [], frozenset(), "").needed(keys)
-        # e^−lead of all losers together, by e > 2.718281828
-        assert (keys - 1) * Fraction(10**9, 2718281828) ** int(lead) < Fraction(1, 2 ** (machine.format.q + 1))
+        # e^−lead of all losers together, below half a quantum
+        losers = (keys - 1) * iv.exp(-iv.mpf(lead.numerator) / lead.denominator)
+        assert losers.b < mpf(2) ** -(machine.format.q + 1)
 
 
 def test_smaller_margins_are_rejected() -> None:

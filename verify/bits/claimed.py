@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from typing import Protocol
 
 from rich import box
@@ -13,7 +13,8 @@ from constructions.show import markdown as page
 from verify.framework.claim import Claim, Row, Verdict
 
 ROUNDING = ("rounding", "above", "cells-rounding")
-HEADER = ("model", "p as wired", "rounding certified", "fewer bits")
+HEADER = ("model", "p as wired", "rounding certified by", "fewer bits")
+NOTE = "For which n rounding is certified stands in [the results](results.md), model by model."
 
 
 class ClaimBasis(Protocol):
@@ -25,7 +26,7 @@ class ClaimBasis(Protocol):
 
 @dataclass(frozen=True)
 class Bits:
-    """The p of a model. wired: at most so much. certified: for which inputs. fails: below which p some input fails."""
+    """The p of a model. wired: at most so much. certified: by which claims. fails: below which p some input fails."""
 
     model: str
     wired: str
@@ -46,9 +47,7 @@ def claimed_bits(rows: Sequence[Row], models: Iterable[tuple[str, ClaimBasis]]) 
                 for aspect in ("precision", "least-bits", *ROUNDING)
             }
             wired, fails = (" ".join(_statements(about[aspect])) for aspect in ("precision", "least-bits"))
-            if fails:
-                fails = f"{fails} {_ranges(about['least-bits'])}"
-            certified = _ranges([row for aspect in ROUNDING for row in about[aspect]], kind="certified")
+            certified = ", ".join(row.claim.id for aspect in ROUNDING for row in about[aspect])
             if wired:
                 result.append(Bits(name if variant == "repaired" else f"{name}, {variant}", wired, certified, fails))
     return result
@@ -63,18 +62,13 @@ def _statements(rows: Sequence[Row]) -> list[str]:
     return list(dict.fromkeys(row.claim.statement for row in rows))
 
 
-def _ranges(rows: Sequence[Row], kind: str = "") -> str:
-    """Returns which inputs were looked at, each named once, and up to which n."""
-    sizes: dict[str, dict[str, None]] = {}
-    for evidence in (one for row in rows for one in row.evidence if kind in ("", one.kind)):
-        inputs, _, more = evidence.range.partition("; ")
-        sizes.setdefault(inputs, {})[more.replace("; ", ", ")] = None
-    return "; ".join(": ".join(filter(None, (inputs, "; ".join(filter(None, more))))) for inputs, more in sizes.items())
-
-
 def markdown(found: Sequence[Bits]) -> str:
     """Returns the table as Markdown."""
-    return "\n".join([*page.table(HEADER, ([text or "—" for text in astuple(item)] for item in found)), ""])
+    linked = (
+        replace(item, certified=", ".join(f"[{id}](ledger.md#{id})" for id in item.certified.split(", ") if id))
+        for item in found
+    )
+    return "\n".join([*page.table(HEADER, ([text or "—" for text in astuple(item)] for item in linked)), "", NOTE, ""])
 
 
 def table(found: Sequence[Bits], width: int) -> Table:

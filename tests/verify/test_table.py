@@ -305,7 +305,11 @@ def test_bits_are_said_in_the_words_of_claims_that_hold(show: Any) -> None:
     rows["4.6/precision"] = row("4.6/precision", statement="p ≤ 4|n")
     actual = {item["model"]: item for item in json.loads(show(list(rows.values()), "--json")[1])["bits"]}
     model = f"Index, {TRANSFORMER}"
-    said = {"wired": "p ≤ 4|n", "certified": "4.6/index-rounding, 4.6/index-above", "fails": "4.6/index-least-bits holds"}
+    said = {
+        "wired": "p ≤ 4|n",
+        "certified": "4.6/index-rounding, 4.6/index-above",
+        "fails": "4.6/index-least-bits holds",
+    }
     assert actual[model] == {"model": model, **said}
     assert actual[f"IsTree, {TRANSFORMER}, lean"]["fails"] == "4.7/lean-least-bits holds"
     assert actual[f"associative recall, {TRANSFORMER}"]["fails"] == ""

@@ -54,10 +54,12 @@ from verify.trusted.abstract_state import (
     without,
     written,
 )
+from verify.trusted.candidates import VALUE, Candidate
 from verify.trusted.growing import Case, Growing, at_least, down, is_more, is_whole
-from verify.trusted.heads import VALUE, Candidate, Choices, Pair, Reader, candidates_of
+from verify.trusted.heads import Reader
 from verify.trusted.kernel import Rejected
-from verify.trusted.model import Head, read_rows, read_tensors, require_elements, text_of
+from verify.trusted.keys import Reading
+from verify.trusted.model import read_rows, read_tensors, require_elements, text_of
 
 HERE, BEFORE = POSITION, POSITION + BESIDE
 FEW = 8  # positions of a query that are looked at one by one, where no rule holds for all
@@ -239,20 +241,14 @@ class Finder(rounding.Checker):
 class TrialReader(Reader):
     """A reader that keeps what a head reads by the rule that was tried last: it is asked for once more where the rule is used."""
 
-    at = -1
     tried: tuple[object, ...] = ()
     parts: Sequence[State] = ()
 
-    def read(self, query: State, h: int, head: Head, at: int, guide: Choices) -> list[State]:
-        """Returns the query in parts. at: where the rules that are tried put what the head reads."""
-        self.at = at
-        return super().read(query, h, head, at, guide)
-
-    def apply(self, choice: Any, query: State, pairs: Sequence[Pair], at: int, width: range, where: str) -> list[State]:
+    def apply(self, choice: Any, reading: Reading) -> list[State]:
         """Reads the head by a rule, unless the same was asked just before."""
-        asked = (choice, query, pairs, width)
-        if len(self.tried) < len(asked) or not all(map(operator.is_, asked, self.tried)):
-            self.parts = super().apply(choice, query, pairs, at, width, where)
+        asked = (choice, reading)
+        if not self.tried or not all(map(operator.is_, asked, self.tried)):
+            self.parts = super().apply(choice, reading)
             self.tried = asked
         return [*self.parts]
 
@@ -275,8 +271,8 @@ class ClassChoices(rounding.Guide):
         low, high = state.bounds(polynomial)
         raise Rejected(f"the sign of {text_of(polynomial)}, in [{readable(low)}, {readable(high)}], is not known")
 
-    def rule(self, reader: Reader, query: State, pairs: Sequence[Pair], width: range) -> Any:
-        candidates = candidates_of(pairs)
+    def rule(self, reader: Reader, reading: Reading) -> Any:
+        query, candidates = reading.query, reading.candidates
         reasons: list[str] = []
         by_count = [i for i, one in enumerate(reader.invariants) if isinstance(one, trusted.Consecutive)]
         if len(by_count) == 1 and any(not c.joint.is_integer(c.exact) for c in candidates):
@@ -289,7 +285,7 @@ class ClassChoices(rounding.Guide):
                     if rule not in tried:
                         tried.append(rule)
                         try:
-                            reader.apply(rule, query, pairs, getattr(reader, "at", -1), width, "a head")
+                            reader.apply(rule, reading)
                         except Rejected as reason:
                             reasons.append(str(reason))
                         else:

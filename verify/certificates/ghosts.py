@@ -42,7 +42,8 @@ from verify.trusted.abstract_state import (
     times,
     written,
 )
-from verify.trusted.heads import READ, Candidate, Reader
+from verify.trusted.candidates import READ, Candidate
+from verify.trusted.heads import Reader
 from verify.trusted.kernel import Rejected
 from verify.trusted.model import Head, Row, Weights, parse, read_rows, read_tensors, require_elements, text_of
 from verify.trusted.program import (

@@ -647,6 +647,19 @@ class State:
         return replace(self, box=box, forms=forms, registers={i: change(p) for i, p in self.registers.items()})
 
 
+def only_share(state: State, polynomial: Polynomial) -> str:
+    """Returns the Share atom that it is; "" if it is none."""
+    for monomial, c in polynomial.items():
+        if len(polynomial) == 1 and len(monomial) == 1 and c == 1 and isinstance(state.box[monomial[0]], Share):
+            return monomial[0]
+    return ""
+
+
+def index_of(state: State, name: str) -> Polynomial:
+    share = state.share(name)
+    return plus(atom(share.of), number(share.shift))
+
+
 def is_shift(polynomial: Polynomial) -> bool:
     """Returns whether it is one atom plus a whole number."""
     return [(len(m), c) for m, c in polynomial.items() if m] == [(1, 1)] and polynomial.get((), 0).denominator == 1

@@ -52,7 +52,7 @@ from typing import Any
 if not __package__:  # run as a file
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from verify.trusted import heads, rounding
+from verify.trusted import rounding
 from verify.trusted.abstract_state import (
     ONE,
     POSITION,
@@ -66,15 +66,19 @@ from verify.trusted.abstract_state import (
     atom,
     combine,
     halves,
+    index_of,
     names_of,
     number,
+    only_share,
     plus,
     substitute,
     times,
     without,
 )
 from verify.trusted.automaton import Place, range_of
-from verify.trusted.heads import LINE, Candidate, Pair, Reader, candidates_of, index_of, line_of, only_share
+from verify.trusted.candidates import LINE, PLACE, Candidate, Pair, line_of
+from verify.trusted.heads import Reader
+from verify.trusted.keys import Reading
 from verify.trusted.model import NUMBER, Block, Head, Row, Weights, parse, read_json, whole
 from verify.trusted.rejection import reject
 
@@ -529,24 +533,26 @@ class GhostReader(Reader):
             is_next = key in query.before
             is_far = any(key in self.earlier(b) for b in query.before)
             distance = plus(place, atom(POSITION), -1)
-            part = joint.having({heads.PLACE: place}) if is_next or is_far else None
+            part = joint.having({PLACE: place}) if is_next or is_far else None
             part = part and part.restrict(distance, None if is_far else -1, -1 if is_next else -2)
         if part is not None:
-            place = place if key is None else part.register(heads.PLACE)
+            place = place if key is None else part.register(PLACE)
             yield from super().pair(query, queries, key, part, place, own)
 
-    def apply(self, choice: Any, query: State, pairs: Sequence[Pair], at: int, width: range, where: str) -> list[State]:
+    def apply(self, choice: Any, reading: Reading) -> list[State]:
         self.rule = choice[0]
-        return super().apply(choice, query, pairs, at, width, where)
+        return super().apply(choice, reading)
 
-    def judge(
-        self, parts: list[State], query: State, pairs: Sequence[Pair], h: int, at: int, guide: Any
-    ) -> list[State]:
+    def judge(self, parts: list[State], reading: Reading, h: int, guide: Any) -> list[State]:
         """Returns the parts in which each ghost of the head is what its atom is, or any number that it may be."""
-        candidates = candidates_of(pairs)
+        candidates = reading.candidates
         if len(candidates) == 1:
             self.rule = "one"
-        slot = at - len(self.checker.weights.blocks[self.block].heads[h].value) + len(self.checker.rows[self.block, h])
+        slot = (
+            reading.at
+            - len(self.checker.weights.blocks[self.block].heads[h].value)
+            + len(self.checker.rows[self.block, h])
+        )
         for j, is_shown in zip(self.checker.ghosts_of(self.block, h), self.shown, strict=False):
             read = self.show if is_shown else self.anything
             parts = read(parts, j, candidates, slot, guide)

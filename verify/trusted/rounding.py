@@ -1,8 +1,8 @@
 """Checks a certificate of rounding: `python -I -S verify/trusted/rounding.py CERTIFICATE.json WEIGHTS [SIDECAR.json]`.
 
-It needs Python's standard library alone, and beside it `abstract_state.py`, `model.py`, `automaton.py`, `heads.py`, `growing.py`,
-`growth.py` and `rejection.py`. Whoever wrote the certificate is not trusted. docs/certificate-format.md has its fields; `model.py`
-says how WEIGHTS is read.
+It needs Python's standard library alone, and beside it `abstract_state.py`, `machine.py`, `model.py`, `automaton.py`, `heads.py`
+with the files that this names, `growing.py`, `growth.py` and `rejection.py`. Whoever wrote the certificate is not trusted.
+docs/certificate-format.md has its fields; `model.py` says how WEIGHTS is read.
 
 Theorem, if the file is accepted. Take the p-bit machine with these weights: R_p, nearest, ties to even, under this discipline.
 Take beside it the exact machine: the same weights and rational numbers, and a head reads the mean of the keys of largest score.
@@ -60,8 +60,10 @@ from verify.trusted.abstract_state import (
     atom,
     combine,
     halves,
+    index_of,
     names_of,
     number,
+    only_share,
     plus,
     ratio,
     substitute,
@@ -77,8 +79,11 @@ from verify.trusted.automaton import (
     read_invariant,
     read_place,
 )
+from verify.trusted.candidates import LINE, READ
 from verify.trusted.growing import Case
-from verify.trusted.heads import LINE, READ, Machine, Pair, Reader, index_of, only_share
+from verify.trusted.heads import Reader
+from verify.trusted.keys import Reading
+from verify.trusted.machine import Machine
 from verify.trusted.model import (
     MOST_ROWS,
     NUMBER,
@@ -123,7 +128,7 @@ class Guide:
         form, last = self.take("split")
         return None if form is None else (parse(form, self.case), whole(last, self.case))
 
-    def rule(self, reader: Reader, query: State, pairs: Sequence[Pair], width: range) -> Any:
+    def rule(self, reader: Reader, reading: Reading) -> Any:
         """Returns how a head is read: by which rule, and what that asks for."""
         return self.take("rule")
 

@@ -17,9 +17,10 @@ from constructions.exports.weights import file_bytes
 from constructions.layers import AttentionHead, Block, FeedForward, Transformer
 from constructions.wiring.wired import Wired
 from tests.verify.trusted.test_rounding import Document, contradiction, verdict
-from verify.trusted import heads, rounding
+from verify.trusted import candidates, rounding
 from verify.trusted.abstract_state import Domain, Format, Integer, Polynomial, Score, Share, State, atom
 from verify.trusted.automaton import Consecutive
+from verify.trusted.winners import Winners
 
 Rows = Sequence[Mapping[int, float]]
 
@@ -160,25 +161,25 @@ def test_group_below_one_in_the_exact_machine_has_no_count() -> None:
 @pytest.mark.parametrize(("group", "alike"), [({("s",): 4}, False), ({(): 1}, True)])
 def test_group_below_one_in_the_exact_machine_keeps_nothing_apart(group: Polynomial, alike: bool) -> None:
     box: dict[str, Domain] = {"n": Integer(1, 1), "k": Integer(9, 9), "m": Integer(5, 5), "s": Share("m", 0)}
-    registers = {heads.SCORE: {("k'",): 1}, heads.PLACE: atom("k'"), heads.GROUP: group}
+    registers = {candidates.SCORE: {("k'",): 1}, candidates.PLACE: atom("k'"), candidates.GROUP: group}
     joint = State(Format(7), {**box, "k'": Integer(1, 8)}, cast(dict[int, Polynomial], registers))
-    key = heads.Candidate(0, joint, frozenset(["k'"]), Score((), {}), 0, ()).scored()
-    assert heads.Winners([key], [True]).have_one_number(heads.GROUP) == alike
+    key = candidates.Candidate(0, joint, frozenset(["k'"]), Score((), {}), 0, ()).scored()
+    assert Winners([key], [True]).have_one_number(candidates.GROUP) == alike
 
 
 def test_lead_over_a_key_whose_place_the_query_says() -> None:
     """At v = 1 the key at v has −v² = −1, and another 0: keys on the line −5h − v² + 5v differ by 5, and say nothing of that."""
     box: dict[str, Domain] = {"n": Integer(1, 1), "k": Integer(9, 9), "v": Integer(0, 5), "k'": Integer(6, 8)}
 
-    def key(score: Polynomial, place: Polynomial) -> heads.Candidate:
-        registers = {heads.SCORE: score, heads.PLACE: place, heads.ASKED: atom("v")}
+    def key(score: Polynomial, place: Polynomial) -> candidates.Candidate:
+        registers = {candidates.SCORE: score, candidates.PLACE: place, candidates.ASKED: atom("v")}
         joint = State(Format(23), box, registers)
-        return heads.Candidate(0, joint, frozenset(["k'"]), Score((), {}), 0, ("v",)).scored()
+        return candidates.Candidate(0, joint, frozenset(["k'"]), Score((), {}), 0, ("v",)).scored()
 
     at_v = key({("v", "v"): -1}, atom("v"))
     on_line = key({("k'",): -5, ("v", "v"): -1, ("v",): 5}, atom("k'"))
     other = key({}, {(): 1})
-    assert heads.Winners([at_v, other, on_line], [False, False, True]).lead([]) <= 1
+    assert Winners([at_v, other, on_line], [False, False, True]).lead([]) <= 1
 
 
 @pytest.mark.parametrize(("weight", "accepted"), [("1*k", False), ("1*n", True)])

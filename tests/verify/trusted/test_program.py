@@ -39,8 +39,8 @@ from verify.dossiers.dossier import Dossier, Subject
 from verify.dossiers.registry import find_dossier
 from verify.programs.shorthand import back, let
 from verify.trusted import program
-from verify.trusted.abstract_state import Format, Integer, Polynomial, Score, State, plus
-from verify.trusted.heads import LINE, PLACE, SCORE, Candidate, index_of, only_share
+from verify.trusted.abstract_state import Format, Integer, Polynomial, Score, State, index_of, only_share, plus
+from verify.trusted.candidates import LINE, PLACE, SCORE, Candidate
 from verify.trusted.kernel import Rejected
 from verify.trusted.model import Weights, read_tensors
 from verify.trusted.program import GHOST, GhostReader, Open, ProgramChecker, check

@@ -27,7 +27,7 @@ from tests.verify.trusted.test_false_certificates import (
     place,
     to,
 )
-from verify.trusted import cases, growth, heads, program, rounding
+from verify.trusted import candidates, cases, growth, keys, program, rounding
 from verify.trusted.abstract_state import (
     Domain,
     Format,
@@ -41,10 +41,18 @@ from verify.trusted.abstract_state import (
     halves,
 )
 from verify.trusted.automaton import Apart, Consecutive, Delayed, read_place
+from verify.trusted.candidates import Candidate, Pair
+from verify.trusted.counts import moving_gaps, read_count
 from verify.trusted.growing import Case, common_divisor, two_to
-from verify.trusted.heads import Candidate, Machine, Pair, Ratio, Reader, moving_gaps
+from verify.trusted.heads import Reader
+from verify.trusted.keys import Reading
+from verify.trusted.machine import Machine
+from verify.trusted.means import mean as read_mean
 from verify.trusted.model import MOST_ROWS, parse, text_of
+from verify.trusted.positions import read_position
 from verify.trusted.program import Definition, GhostReader, ProgramChecker
+from verify.trusted.ratios import Ratio
+from verify.trusted.winners import find_winners
 
 Cases = dict[str, Callable[[], object]]
 
@@ -301,14 +309,18 @@ JOINT: dict[str, Domain] = {
 QUERY = State(WIDE, {name: JOINT[name] for name in "nkmsjr"}, {}, kind=1, before=frozenset([0, 1]))
 CLASSES = [replace(QUERY, box={**QUERY.box, "k": Integer(1, 8)}, before=frozenset([0])), QUERY]
 KEY_ATOMS = frozenset(["k'", "g'", "m'", "s'"])
-READ = range(1)  # one value row
 
 
 def reader(*invariants: Any, fused: bool = True, format_: Format = WIDE) -> Reader:
     return Reader(Machine(format_, fused), invariants, CLASSES, frozenset(range(9)), "here")
 
 
-BESIDES = {"group": heads.GROUP, "count": heads.COUNT, "ghost": program.KEYS, "asked": program.GHOST}
+def reading(*pairs: Pair, of: Reader | None = None) -> Reading:
+    """Returns a head at the query, with one value row."""
+    return Reading(of or reader(), QUERY, pairs, 0, range(1), "here")
+
+
+BESIDES = {"group": candidates.GROUP, "count": candidates.COUNT, "ghost": program.KEYS, "asked": program.GHOST}
 
 
 def pair(score: str, key: int | None = 0, place: str = "", value: str = "", noise: int = 0, **more: str) -> Pair:
@@ -317,19 +329,23 @@ def pair(score: str, key: int | None = 0, place: str = "", value: str = "", nois
     more: a group's number, a count; a ghost of the key, one of the query.
     """
     own = key is None
-    registers = {heads.SCORE: score, heads.PLACE: place or ("1*k" if own else "1*k'"), heads.VALUE: value}
+    registers = {
+        candidates.SCORE: score,
+        candidates.PLACE: place or ("1*k" if own else "1*k'"),
+        candidates.VALUE: value,
+    }
     registers |= {BESIDES[name]: text for name, text in more.items()}
     joint = State(WIDE, JOINT, {i: parse(text) for i, text in registers.items()})
     return Pair(key, joint, frozenset() if own else KEY_ATOMS, noise, ())
 
 
 def candidate(*arguments: Any, **more: Any) -> Candidate:
-    return heads.candidates_of([pair(*arguments, **more)])[0]
+    return candidates.candidates_of([pair(*arguments, **more)])[0]
 
 
 def by_position(*pairs: Pair, at: str = "3") -> Callable[[], object]:
     """Returns the reading of the key at a position."""
-    return lambda: reader().by_position(QUERY, pairs, parse(at), 20, 0, READ, "here")
+    return lambda: read_position(reading(*pairs), parse(at))
 
 
 GROUP_2 = "-10000*g'*g' + 40000*g' + -40000"  # −10,000·(g' − 2)²
@@ -347,16 +363,15 @@ def member(score: str = MEMBER, group: str = "1*g'", **more: Any) -> Pair:
 
 def by_count(*pairs: Pair, invariants: Any = (INVARIANT,), i: int = 0) -> Callable[[], object]:
     """Returns the reading of the count that is nearest to 1/3, among keys of group 2."""
-    some = heads.candidates_of(pairs)
-    return lambda: reader(*invariants).by_count(QUERY, some, i, 20, 0, READ, "here")
+    return lambda: read_count(reading(*pairs, of=reader(*invariants)), i)
 
 
 def winners(*pairs: Pair, floor: Any = "self", apart: Any = None, invariants: Any = ()) -> Callable[[], object]:
-    return lambda: reader(*invariants).winners(QUERY, pairs, floor, apart, 20, "here")
+    return lambda: find_winners(reading(*pairs, of=reader(*invariants)), floor, apart)
 
 
 def mean(*some: Candidate, sure: Any = (), of: Reader | None = None) -> Callable[[], object]:
-    return lambda: (of or reader()).mean(QUERY, some, sure, everybody=False, at=0, width=READ, where="here")
+    return lambda: read_mean(reading(of=of), some, sure, everybody=False)
 
 
 def test_cases_of_heads_are_right_but_for_what_is_changed() -> None:
@@ -370,67 +385,67 @@ def test_cases_of_heads_are_right_but_for_what_is_changed() -> None:
 
 
 HEADS: Cases = {
-    "heads.pair: …: more than … pairs of a query and a key": lambda: [
+    "keys.pair: …: more than … pairs of a query and a key": lambda: [
         next(one.pair(QUERY, [], None, QUERY, atom("k"), frozenset()))
         for one in [reader()]
-        for one.many in [heads.MOST_PAIRS]
+        for one.many in [keys.MOST_PAIRS]
     ],
     "heads.apply: …: a score is not alike in both machines": lambda: reader().apply(
-        ["one", "self", None], QUERY, [pair("1*s")], 0, READ, "here"
+        ["one", "self", None], reading(pair("1*s"))
     ),
-    "heads.apply: …: … is no rule": lambda: reader().apply(["all"], QUERY, [OWN], 0, READ, "here"),
-    "heads.apply: …: two keys may have the same score": lambda: reader().apply(
-        ["one", [0], None], QUERY, [pair("")], 0, READ, "here"
+    "heads.apply: …: … is no rule": lambda: reader().apply(["all"], reading(OWN)),
+    "winners.read_one: …: two keys may have the same score": lambda: reader().apply(
+        ["one", [0], None], reading(pair(""))
     ),
-    "heads.require_lead: …: scores may differ by … only, and … is needed": winners(pair("-1*k'"), pair("1", None)),
-    "heads.require_lead: …: the largest score saturates": lambda: reader().require_lead(
-        None, -WIDE.largest, [pair("-2097152", None)], 20, "here"
+    "keys.require_lead: …: scores may differ by … only, and … is needed": winners(pair("-1*k'"), pair("1", None)),
+    "keys.require_lead: …: the largest score saturates": lambda: reading(pair("-2097152", None)).require_lead(
+        None, -WIDE.largest
     ),
-    "heads.by_position: …: the position that is looked for is no whole number": lambda: reader().by_position(
-        QUERY, [OWN], HALF, 20, 0, READ, "here"
+    "positions.read_position: …: the position that is looked for is no whole number": lambda: read_position(
+        reading(OWN), HALF
     ),
-    "heads.by_position: …: no score is that of a distance": by_position(OWN),
-    "heads.by_position: …: a score rises with the distance": by_position(pair("1*k'*k' + -6*k' + 9")),
-    "heads.by_position: …: a score is not that of a distance": by_position(
+    "positions.read_position: …: no score is that of a distance": by_position(OWN),
+    "positions.read_position: …: a score rises with the distance": by_position(pair("1*k'*k' + -6*k' + 9")),
+    "positions.read_position: …: a score is not that of a distance": by_position(
         pair("-1*k'*k' + 6*k' + -9"), pair("5", None)
     ),
-    "heads.by_position: …: the largest score saturates": by_position(pair("-40*k'*k' + 240*k' + 2097152")),
-    "heads.target_of: …: no score is that of a distance between counts": by_count(OWN),
-    "heads.of: …: a count is no share": by_count(member(), pair("-2000", None, count="1")),
-    "heads.of: …: a score is not that of a distance between counts": by_count(member(), pair("1*s", None)),
-    "heads.by_count: …: there is no such invariant": by_count(OWN, invariants=[Apart(1, 1)]),
-    "heads.by_count: …: a key may win though it differs": by_count(
+    "positions.read_position: …: the largest score saturates": by_position(pair("-40*k'*k' + 240*k' + 2097152")),
+    "counts.target_of: …: no score is that of a distance between counts": by_count(OWN),
+    "counts.of: …: a count is no share": by_count(member(), pair("-2000", None, count="1")),
+    "counts.of: …: a score is not that of a distance between counts": by_count(member(), pair("1*s", None)),
+    "counts.read_count: …: there is no such invariant": by_count(OWN, invariants=[Apart(1, 1)]),
+    "counts.read_count: …: a key may win though it differs": by_count(
         member(f"-100*g'*g' + 400*g' + -400 + {COUNT_3}"), OWN
     ),
-    "heads.by_count: …: what is compared is not the invariant's number": by_count(member(group="1*m'"), OWN),
-    "heads.by_count: …: a key of the same number may lose": by_count(member(), member(FAR), OWN),
-    "heads.by_count: …: it is not known who wins": by_count(member(FAR), pair("-1*k", None)),
-    "heads.by_count: …: scores may differ by … only, and … is needed": by_count(
+    "counts.read_count: …: what is compared is not the invariant's number": by_count(member(group="1*m'"), OWN),
+    "counts.read_count: …: a key of the same number may lose": by_count(member(), member(FAR), OWN),
+    "counts.read_count: …: it is not known who wins": by_count(member(FAR), pair("-1*k", None)),
+    "counts.read_count: …: scores may differ by … only, and … is needed": by_count(
         member(f"{GROUP_2} + -40*s'*s' + 80/3*s'"), OWN
     ),
-    "heads.by_count: …: a score saturates": by_count(
+    "counts.read_count: …: a score saturates": by_count(
         member(f"-2000000*g'*g' + 8000000*g' + -8000000 + {COUNT_3}"), pair("-1048590", None)
     ),
-    "heads.nearest: …: several keys may win where none is equal": by_count(member(), OWN, pair("-2000")),
-    "heads.nearest: …: the target is no function of one count": by_count(
+    "counts.nearest: …: several keys may win where none is equal": by_count(member(), OWN, pair("-2000")),
+    "counts.nearest: …: the target is no function of one count": by_count(
         member(f"{GROUP_2} + -4000*s'*s' + 8000*s*s' + 8000*r*s'"), OWN
     ),
-    "heads.moving_gaps: …: the target is not seen to lie between the next two counts": lambda: moving_gaps(
+    "counts.moving_gaps: …: the target is not seen to lie between the next two counts": lambda: moving_gaps(
         [(1, 1)], 2, 9, "here"
     ),
-    "heads.least: the least value of a ratio is not known": lambda: Ratio([24, -10, 1], [1]).least(2, 9),
-    "heads.winners: …: a score saturates": winners(pair("2097152", None)),
-    "heads.winners: …: no position before the query": winners(OWN, floor=5),
-    "heads.winners: …: a text may have none of these keys": winners(OWN, floor=[1]),
-    "heads.winners: …: keys on the line may be of different numbers": winners(pair("-1*k'"), OWN, apart=0),
-    "heads.mean: …: a text may have none of these keys": mean(candidate(""), sure=[[1]]),
-    "heads.mean: …: a key that is said to win surely may not": mean(candidate("-1*g'"), sure=[[0]]),
-    "heads.mean: …: keys with different scores may win together": mean(candidate("-1*g'", value="1*g'")),
-    "heads.mean: …: values that are no whole numbers have a mean": mean(candidate("", value="1*s'")),
-    "heads.mean: …: the sum of weights may be rounded": mean(
+    "ratios.least: the least value of a ratio is not known": lambda: Ratio([24, -10, 1], [1]).least(2, 9),
+    "winners.find_winners: …: a score saturates": winners(pair("2097152", None)),
+    "winners.find_winners: …: no position before the query": winners(OWN, floor=5),
+    "winners.find_winners: …: a text may have none of these keys": winners(OWN, floor=[1]),
+    "winners.find_winners: …: keys on the line may be of different numbers": winners(pair("-1*k'"), OWN, apart=0),
+    "means.mean: …: a text may have none of these keys": mean(candidate(""), sure=[[1]]),
+    "means.mean: …: a key that is said to win surely may not": mean(candidate("-1*g'"), sure=[[0]]),
+    "means.mean: …: keys with different scores may win together": mean(candidate("-1*g'", value="1*g'")),
+    "means.mean: …: values that are no whole numbers have a mean": mean(candidate("", value="1*s'")),
+    "means.mean: …: the sum of weights may be rounded": mean(
         candidate("", value="1*g'", noise=1), of=reader(fused=False)
     ),
-    "heads.mean: …: a sum that no whole number is": mean(
+    "means.mean: …: a sum that no whole number is": mean(
         candidate("", value="1*g'", place="1"), candidate("", None, value="1", place="1"), sure=[[0]]
     ),
 }
@@ -438,53 +453,56 @@ HEADS: Cases = {
 DISTANCE = "-1*k'*k' + 6*k' + -9"  # −(k' − 3)²
 OTHER_HEADS: list[tuple[str, Callable[[], object]]] = [
     (
-        "heads.moving_gaps: …: the target is not seen to lie between the next two counts",
+        "counts.moving_gaps: …: the target is not seen to lie between the next two counts",
         lambda: moving_gaps([(1, 2)], 3, 9, "here"),
     ),
     (
-        "heads.moving_gaps: …: the target is not seen to lie between the next two counts",
+        "counts.moving_gaps: …: the target is not seen to lie between the next two counts",
         lambda: moving_gaps([(1, Fraction(1, 2))], 3, 4, "here"),
     ),
-    ("heads.by_position: …: the position that is looked for is no whole number", by_position(OWN, at="1*k*k")),
+    ("positions.read_position: …: the position that is looked for is no whole number", by_position(OWN, at="1*k*k")),
     (
-        "heads.by_position: …: a score is not that of a distance",
+        "positions.read_position: …: a score is not that of a distance",
         by_position(pair(DISTANCE + " + 1*k"), pair("-90000", None)),
     ),
-    ("heads.by_position: …: a score is not that of a distance", by_position(pair(DISTANCE), pair("-90000"))),
-    ("heads.by_count: …: there is no such invariant", by_count(member(), OWN, i=1)),
-    ("heads.by_count: …: there is no such invariant", by_count(member(), OWN, i=-1)),
-    ("heads.by_count: …: a score saturates", by_count(member(HUGE), OWN)),
+    ("positions.read_position: …: a score is not that of a distance", by_position(pair(DISTANCE), pair("-90000"))),
+    ("counts.read_count: …: there is no such invariant", by_count(member(), OWN, i=1)),
+    ("counts.read_count: …: there is no such invariant", by_count(member(), OWN, i=-1)),
+    ("counts.read_count: …: a score saturates", by_count(member(HUGE), OWN)),
     (
-        "heads.by_count: …: a key of the same number may lose",
+        "counts.read_count: …: a key of the same number may lose",
         by_count(member(), member(FAR, group="1*g' + 10*s'"), OWN),
     ),
-    ("heads.by_count: …: it is not known who wins", by_count(member(FAR), pair("-2000", None, value="1"))),
-    ("heads.by_count: …: it is not known who wins", by_count(member(FAR), OWN, pair("1*g' + -2001", key=1, place="1"))),
-    ("heads.by_count: …: a key may win though it differs", by_count(member(f"{MEMBER} + 1*m"), OWN)),
+    ("counts.read_count: …: it is not known who wins", by_count(member(FAR), pair("-2000", None, value="1"))),
     (
-        "heads.by_count: …: a key may win though it differs",
+        "counts.read_count: …: it is not known who wins",
+        by_count(member(FAR), OWN, pair("1*g' + -2001", key=1, place="1")),
+    ),
+    ("counts.read_count: …: a key may win though it differs", by_count(member(f"{MEMBER} + 1*m"), OWN)),
+    (
+        "counts.read_count: …: a key may win though it differs",
         by_count(member(f"{MEMBER} + -10000*m'*m' + 60000*m' + -90000"), OWN),
     ),
     (
-        "heads.nearest: …: several keys may win where none is equal",
+        "counts.nearest: …: several keys may win where none is equal",
         by_count(member(), OWN, pair("-2000", key=1, place="1")),
     ),
-    ("heads.nearest: …: several keys may win where none is equal", by_count(member(), pair("-2000"))),
-    ("heads.nearest: …: several keys may win where none is equal", by_count(member(), pair("-1*k", None))),
-    ("heads.winners: …: no position before the query", winners(OWN, floor=0)),
+    ("counts.nearest: …: several keys may win where none is equal", by_count(member(), pair("-2000"))),
+    ("counts.nearest: …: several keys may win where none is equal", by_count(member(), pair("-1*k", None))),
+    ("winners.find_winners: …: no position before the query", winners(OWN, floor=0)),
     (
-        "heads.winners: …: keys on the line may be of different numbers",
+        "winners.find_winners: …: keys on the line may be of different numbers",
         winners(pair("-1*k'", group="2"), OWN, floor=[0], apart=0, invariants=[INVARIANT]),
     ),
     (
-        "heads.winners: …: keys on the line may be of different numbers",
+        "winners.find_winners: …: keys on the line may be of different numbers",
         winners(pair("-1*k'", group="1*g'"), OWN, floor=[0], apart=0, invariants=[Apart(1, 3)]),
     ),
-    ("heads.mean: …: a text may have none of these keys", mean(candidate(""), sure=[[0], [0]])),
-    ("heads.mean: …: a key that is said to win surely may not", mean(candidate("", None), sure=[[0]])),
-    ("heads.mean: …: a key that is said to win surely may not", mean(replace(candidate(""), whole=False), sure=[[0]])),
+    ("means.mean: …: a text may have none of these keys", mean(candidate(""), sure=[[0], [0]])),
+    ("means.mean: …: a key that is said to win surely may not", mean(candidate("", None), sure=[[0]])),
+    ("means.mean: …: a key that is said to win surely may not", mean(replace(candidate(""), whole=False), sure=[[0]])),
     (
-        "heads.mean: …: the sum of weights may be rounded",
+        "means.mean: …: the sum of weights may be rounded",
         mean(candidate("", value="1*g'"), of=reader(fused=False, format_=Format(5))),
     ),
 ]
@@ -763,7 +781,7 @@ PROGRAMS: Cases = {
         QUERY, 0, ghost_reader(*ANY).checker.weights.blocks[0].heads[0], 0, rounding.Guide([["ghosts", [1]]])
     ),
     "program.show: …: several keys may be read, and ghost … is one of them": lambda: (one := ghost_reader(*ANY)).judge(
-        [QUERY], setattr(one, "rule", "mean") or QUERY, [pair(""), OWN], 0, 0, rounding.Guide([])
+        [QUERY], setattr(one, "rule", "mean") or reading(pair(""), OWN), 0, rounding.Guide([])
     ),
     "program.anything: …: ghost … may be no whole number": lambda: ghost_reader(*ANY).anything(
         [QUERY], 1, [key_of("", ghost="1*s'")], 9, None

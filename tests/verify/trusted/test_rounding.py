@@ -33,8 +33,9 @@ from verify.certificates.statement import accept
 from verify.dossiers.dossier import Dossier, Subject
 from verify.dossiers.registry import find_dossier, find_subject
 from verify.trusted import abstract_state as states
-from verify.trusted import heads, rounding
+from verify.trusted import heads, rounding, winners
 from verify.trusted.kernel import Rejected
+from verify.trusted.keys import vanishing_lead
 from verify.trusted.model import parse
 from verify.trusted.rounding import check
 
@@ -397,7 +398,7 @@ def test_finder_that_lies_is_rejected(name: str, lie: Callable[[Document], None]
 MUTANTS: list[tuple[str, Any, str, Any, Callable[[Document], None]]] = [
     ("recall/transformer", rounding.Checker, "require_covered", lambda *_: None, _shift_register),
     ("recall/transformer", rounding.Checker, "link", lambda *_: None, _forget_before),
-    ("counting/transformer", heads.Winners, "unique", lambda _: True, _say_one),
+    ("counting/transformer", winners.Winners, "unique", lambda _: True, _say_one),
     ("recall/transformer", rounding.Checker, "keeps_step", lambda *_: True, _narrow),
 ]
 
@@ -415,11 +416,11 @@ def test_mutants_are_not_the_checker(mutant: Any, monkeypatch: pytest.MonkeyPatc
 
 def test_lead_is_what_softmax_needs() -> None:
     for p, keys in itertools.product((9, 13, 23), (2, 3, 7, 40)):
-        machine = heads.Machine(states.Format(p), fused=True)
-        lead = heads.Reader(machine, [], [], frozenset(), "").needed(keys)
+        format_ = states.Format(p)
+        lead = vanishing_lead(format_, keys)
         # e^−lead of all losers together, below half a quantum
         losers = (keys - 1) * iv.exp(-iv.mpf(lead.numerator) / lead.denominator)
-        assert losers.b < mpf(2) ** -(machine.format.q + 1)
+        assert losers.b < mpf(2) ** -(format_.q + 1)
 
 
 def test_smaller_margins_are_rejected() -> None:

@@ -33,7 +33,7 @@ from verify.framework.predicates import NoVerdict, WitnessFound
 from verify.stored import intervals as stored
 from verify.stored.intervals import Document, Renewal, StoredInterval
 from verify.stored.questions import canonical
-from verify.trusted import heads
+from verify.trusted import keys
 
 RECALL = find_subject("recall", 4, last=1 << 17)
 HYBRID = replace(RECALL, dossier=find_subject("recall", 4, model="hybrid").dossier)
@@ -453,7 +453,7 @@ def test_a_document_of_the_static_checker_does_not_pass_as_accepted() -> None:
 
 
 def test_what_the_small_checker_rejects_is_not_stored(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(heads.Reader, "needed", lambda reader, keys: 10**9)
+    monkeypatch.setattr(keys, "vanishing_lead", lambda format_, many: 10**9)
     with pytest.raises(stored.NotCertified, match=r"n = 4 … 4: the small checker: .* is needed"):
         made(RECALL, "rounding")
 

@@ -47,7 +47,7 @@ class WalkCase(Case):
 
 
 @contextmanager
-def splits(case: Case | None, allowed: bool) -> Iterator[None]:
+def splits(case: object, allowed: bool) -> Iterator[None]:
     """Lets questions split a case, or not: a rule that needs none is better than one that does."""
     if not isinstance(case, WalkCase):
         yield

@@ -19,9 +19,11 @@ from verify.certificates.statement import Document, rows_of, statement_of, terms
 from verify.dossiers.dossier import Subject
 from verify.rounding.model import ExactModel
 from verify.trusted import program
-from verify.trusted.abstract_state import ONE, SIZE, Polynomial, atom, combine, plain, times
+from verify.trusted.abstract_state import SIZE
 from verify.trusted.kernel import Rejected
 from verify.trusted.model import text_of
+from verify.trusted.numbers import plain
+from verify.trusted.polynomials import ONE, Polynomial, atom, combine, times
 
 
 def accept_program(

@@ -33,33 +33,25 @@ from verify.rounding.model import ExactModel
 from verify.rounding.recurrence import HIDDEN_STATE, RecurrenceTransfer
 from verify.trusted import automaton as trusted
 from verify.trusted import rounding
-from verify.trusted.abstract_state import (
-    BESIDE,
-    POSITION,
-    SIZE,
-    Polynomial,
-    Rounded,
-    Share,
-    State,
-    atom,
-    canonical,
-    halves,
-    names_of,
-    number,
-    plain,
-    plus,
-    ratio,
-    readable,
-    substitute,
-    without,
-    written,
-)
+from verify.trusted.abstract_state import BESIDE, POSITION, SIZE, Rounded, Share, State
 from verify.trusted.candidates import VALUE, Candidate
-from verify.trusted.growing import Case, Growing, at_least, down, is_more, is_whole
+from verify.trusted.growing import Case, Growing
 from verify.trusted.heads import Reader
 from verify.trusted.kernel import Rejected
 from verify.trusted.keys import Reading
 from verify.trusted.model import read_rows, read_tensors, require_elements, text_of
+from verify.trusted.numbers import at_least, down, is_more, is_whole, plain, ratio, readable
+from verify.trusted.polynomials import (
+    Polynomial,
+    atom,
+    canonical,
+    names_of,
+    number,
+    plus,
+    polynomial_of,
+    substitute,
+    without,
+)
 
 HERE, BEFORE = POSITION, POSITION + BESIDE
 FEW = 8  # positions of a query that are looked at one by one, where no rule holds for all
@@ -135,7 +127,7 @@ def class_of(state: AbstractState) -> Document:
     for name in (SIZE, POSITION, *state.box):
         visit(name)
     forms = [
-        [text_of(dict(written(form))), *map(text_or_number, ends)]
+        [text_of(dict(polynomial_of(form))), *map(text_or_number, ends)]
         for form, ends in sorted(state.forms.items())
         if len(form) > 1
     ]
@@ -262,7 +254,7 @@ class ClassChoices(rounding.Guide):
 
     def split(self, state: State, polynomial: Polynomial) -> tuple[Polynomial, int] | None:
         for form, last in cuts(state, polynomial):
-            if len(halves(state, form, last)) > 1:
+            if len(state.halves(form, last)) > 1:
                 self.choices.append(["split", text_of(form), written_number(last)])
                 return form, last
         if state.sign(polynomial):
@@ -331,7 +323,7 @@ def cuts(state: State, polynomial: Polynomial) -> Iterator[tuple[Polynomial, int
     if state.is_form(polynomial):
         form, factor = canonical(polynomial)
         zero = ratio(-d, factor)
-        yield from ((written(form), math.floor(zero)), (written(form), math.ceil(zero) - 1))
+        yield from ((polynomial_of(form), math.floor(zero)), (polynomial_of(form), math.ceil(zero) - 1))
         return
     shares = {name: domain for name in names_of(polynomial) if isinstance(domain := state.box[name], Share)}
     if len(shares) == 2:

@@ -23,13 +23,16 @@ from verify.certificates.statement import Document
 from verify.dossiers.dossier import Subject
 from verify.rounding.model import ExactModel
 from verify.trusted import rounding
-from verify.trusted.abstract_state import (
+from verify.trusted.abstract_state import POSITION, SIZE, State
+from verify.trusted.candidates import READ, Candidate
+from verify.trusted.heads import Reader
+from verify.trusted.kernel import Rejected
+from verify.trusted.model import Head, Row, Weights, parse, read_rows, read_tensors, require_elements, text_of
+from verify.trusted.numbers import ratio
+from verify.trusted.polynomials import (
     ONE,
-    POSITION,
-    SIZE,
     Form,
     Polynomial,
-    State,
     atom,
     canonical,
     combine,
@@ -37,15 +40,10 @@ from verify.trusted.abstract_state import (
     names_of,
     number,
     plus,
-    ratio,
+    polynomial_of,
     substitute,
     times,
-    written,
 )
-from verify.trusted.candidates import READ, Candidate
-from verify.trusted.heads import Reader
-from verify.trusted.kernel import Rejected
-from verify.trusted.model import Head, Row, Weights, parse, read_rows, read_tensors, require_elements, text_of
 from verify.trusted.program import (
     GHOST,
     GHOST_FIRST,
@@ -330,7 +328,7 @@ class GhostFinder(ProgramChecker):
         for j in atoms:
             self.schedule(j, place + 1, None)
         entry, document = self.entries[place], self.certificate["entries"][place]
-        classes = [self.counted(replace(one.state, kind=i), entry.live) for i, one in enumerate(entry.classes)]
+        classes = [self.restrict_counts(replace(one.state, kind=i), entry.live) for i, one in enumerate(entry.classes)]
         block, where = self.weights.blocks[place // 2], f"block {place // 2 + 1}"
         queues, chain = self.queues(block, classes, entry.live, where), dict[int, tuple[int, int]]()
         for j in atoms:
@@ -391,7 +389,7 @@ class GhostFinder(ProgramChecker):
             self.schedule(i, None, None)
         for j, mark in marks.items():
             self.schedule(j, place + 1, h, mark)
-        classes = [self.counted(replace(one.state, kind=i), entry.live) for i, one in enumerate(entry.classes)]
+        classes = [self.restrict_counts(replace(one.state, kind=i), entry.live) for i, one in enumerate(entry.classes)]
         reader = GhostTrialReader(self, block, classes, entry.live)
         last = place >= len(self.base) - 3
         passed, varied, many = (dict.fromkeys(marks, 0) for _ in range(3))
@@ -696,7 +694,7 @@ class GhostFinder(ProgramChecker):
         forms = {text: ends for text, *ends in item["forms"]}
         for one in relations:
             form, _ = canonical(one)
-            held = [substitute(written(form), leaf.names) for leaf in leaves]
+            held = [substitute(polynomial_of(form), leaf.names) for leaf in leaves]
             spans = [leaf.state.bounds(leaf.state.fixed(p)) for leaf, p in zip(leaves, held, strict=True)]
             ends = [math.floor(min(low for low, _ in spans)), math.ceil(max(high for _, high in spans))]
             narrow(forms, form, ends)
@@ -812,7 +810,7 @@ class Follow(GhostSearch):
 
 def narrow(forms: Document, form: Form, ends: Sequence[int]) -> None:
     """Adds bounds of a form to those of a class."""
-    text = text_of(dict(written(form)))
+    text = text_of(dict(polynomial_of(form)))
     low, high = forms.get(text, ends)
     forms[text] = [max(low, ends[0]), min(high, ends[1])]
 

@@ -16,11 +16,11 @@ from verify.automata.token_automaton import Apart, Consecutive, Delayed, Invaria
 from verify.rounding.model import ExactModel
 from verify.rounding.rows import as_polynomial
 from verify.trusted import rounding
-from verify.trusted.abstract_state import Polynomial
 from verify.trusted.growing import Case, Growing
 from verify.trusted.growth import root
 from verify.trusted.kernel import Rejected
 from verify.trusted.model import text_of
+from verify.trusted.polynomials import Polynomial
 
 Document = dict[str, Any]
 NOWHERE = Case(root(2, 0))  # of numbers that are written, and not compared

@@ -15,7 +15,7 @@ from fractions import Fraction
 
 from verify.framework.claim import Json
 from verify.oracles.proofs import Terms
-from verify.trusted.kernel import Checker, Fact, Monomial, Polynomial, compared, number, plus, times
+from verify.trusted.kernel import Checker, Fact, Monomial, Polynomial, differences, number, plus, times
 
 Used = dict[tuple[int, Monomial], Fraction]
 """How much of which equality, times which monomial."""
@@ -43,7 +43,7 @@ def _prove(state: Checker, bits: Sequence[str], either: int) -> Json:
     if split:
         sides = [_under(state, side, lambda: _prove(state, [], either + 1)) for side in state.either[either]]
         return {"either": either, "of": sides}
-    [(difference, relation)] = compared(state.show)
+    [(difference, relation)] = differences(state.show)
     if relation == "==":
         return _compare(state, ast.unparse(difference), lambda: _find_sum(state))
     raise ValueError("no proof was found")
@@ -54,7 +54,7 @@ def _find_sum(state: Checker, *, products: bool = False) -> Json:
     known = BranchFacts(state)
     if absurd := known.sum(number(-1), products):
         return {"absurd": absurd}
-    [(difference, relation)] = compared(state.show)
+    [(difference, relation)] = differences(state.show)
     top, bottom = state.quotient(difference, {}, state.variables)
     total, positive = (
         known.zero(top) if relation == "==" else known.sum(top, products),

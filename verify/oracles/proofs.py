@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from constructions.wiring.affine import Affine
 from constructions.wiring.wire import Gadget
 from verify.framework.claim import Json
-from verify.trusted.kernel import Checker, Fact, Polynomial, compared, constant, key, number, parsed, plus, times
+from verify.trusted.kernel import Checker, Fact, Polynomial, constant, differences, key, number, parsed, plus, times
 
 if TYPE_CHECKING:
     import sympy
@@ -74,7 +74,7 @@ def _prove(state: Checker, either: int) -> Json:
         (ast.unparse(call.func), key(state.polynomial_of(call.args[0]))): sign == "+"
         for call, (_, sign, _) in zip(_gates(state.show), signs, strict=True)
     }
-    [(difference, relation)] = compared(state.show)
+    [(difference, relation)] = differences(state.show)
     top, _ = state.quotient(difference, known, state.variables)
     terms = _zero(state, top) if relation == "==" else _one_fact(state, state.fact(top, relation)[0])
     if terms is None:
@@ -173,7 +173,7 @@ def _sympy(polynomial: Polynomial) -> sympy.Expr:
 def by_shift(stated: Json) -> Shown:
     """Proves a sign: in k = variable − start, numerator and denominator have no negative coefficient. Else raises ValueError."""
     state = Checker(stated)
-    [(difference, _)] = compared(state.show)
+    [(difference, _)] = differences(state.show)
     top, bottom = state.quotient(difference, {}, state.variables)
     return stated, {"signs": [], "positive": _shift(state, bottom), "sum": _shift(state, top)}
 

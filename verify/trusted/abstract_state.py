@@ -22,126 +22,43 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import NamedTuple
 
-from verify.trusted.growing import Growing, down, is_whole, larger, smaller, two_to, up
+from verify.trusted.numbers import (
+    Interval,
+    Number,
+    down,
+    grows,
+    is_whole,
+    larger,
+    plain,
+    power,
+    product,
+    ratio,
+    readable,
+    smaller,
+    two_to,
+    up,
+)
+from verify.trusted.polynomials import (
+    Form,
+    Polynomial,
+    atom,
+    canonical,
+    combine,
+    is_affine,
+    names_of,
+    number,
+    plus,
+    polynomial_of,
+    substitute,
+    times,
+    without,
+)
 from verify.trusted.rejection import reject
-
-Number = int | Fraction
-Monomial = tuple[str, ...]  # atoms in order, each as often as it is a factor
-Polynomial = dict[Monomial, Number]  # no coefficient is 0
-Form = tuple[tuple[str, int], ...]  # atoms in order, coprime coefficients, the first above 0
-Interval = tuple[Number, Number]
 
 POSITION, SIZE = "k", "n"  # of the token, from 1; of the model, which all positions share
 BESIDE = "'"  # after the names of atoms of another position, where a state is of two
 SHARED = frozenset((POSITION, SIZE))
-ONE: Polynomial = {(): 1}
 PASSES = 4
-
-
-# Polynomials
-
-
-def number(value: Number) -> Polynomial:
-    return {(): value} if value else {}
-
-
-def atom(name: str) -> Polynomial:
-    return {(name,): 1}
-
-
-def plain(value: Number) -> Number:
-    """Returns an int where the value is whole: those calculate ten times as fast."""
-    return value.numerator if value.denominator == 1 else value
-
-
-def ratio(a: Number, b: Number) -> Number:
-    """Returns a/b, as `plain` does."""
-    if type(a) is int and type(b) is int and not a % b:
-        return a // b
-    exact: Number = (Fraction(a) if type(a) is int else a) / b  # type: ignore[assignment]  # one of them is no int
-    return plain(exact)
-
-
-def readable(value: Number) -> str:
-    """Writes a number for people."""
-    return str(value) if isinstance(value, Growing) else f"{float(value):g}"
-
-
-def combine(pairs: Iterable[tuple[Polynomial, Number]]) -> Polynomial:
-    """Returns Σ factor·polynomial."""
-    result: Polynomial = {}
-    for polynomial, factor in pairs:
-        for monomial, c in polynomial.items():
-            result[monomial] = result.get(monomial, 0) + c * factor
-    return {m: c if type(c) is int else plain(c) for m, c in result.items() if c}
-
-
-def plus(first: Polynomial, second: Polynomial, factor: Number = 1) -> Polynomial:
-    result = {**first}
-    for monomial, c in second.items():
-        if total := result.get(monomial, 0) + c * factor:
-            result[monomial] = total if type(total) is int else plain(total)
-        else:
-            result.pop(monomial, None)
-    return result
-
-
-def times(first: Polynomial, second: Polynomial) -> Polynomial:
-    for one, other in ((first, second), (second, first)):
-        if one == ONE:
-            return other
-        if len(one) == 1 and () in one:
-            return combine([(other, one[()])])
-    result: Polynomial = {}
-    for a, c in first.items():
-        for b, d in second.items():
-            monomial = tuple(sorted(a + b)) if a and b else a + b
-            result[monomial] = result.get(monomial, 0) + c * d
-    return {m: c if type(c) is int else plain(c) for m, c in result.items() if c}
-
-
-def names_of(polynomial: Polynomial) -> set[str]:
-    return {name for monomial in polynomial for name in monomial}
-
-
-def substitute(polynomial: Polynomial, values: Mapping[str, Polynomial]) -> Polynomial:
-    """Returns it with polynomials in place of some atoms."""
-    disjoint = values.keys().isdisjoint
-    for monomial in polynomial:
-        if not disjoint(monomial):
-            break
-    else:
-        return polynomial
-    parts = []
-    for monomial, c in polynomial.items():
-        product: Polynomial = {tuple(name for name in monomial if name not in values): 1}
-        for name in monomial:
-            if name in values:
-                product = times(product, values[name])
-        parts.append((product, c))
-    return combine(parts)
-
-
-def is_affine(polynomial: Polynomial) -> bool:
-    return all(len(monomial) <= 1 for monomial in polynomial)
-
-
-def canonical(polynomial: Polynomial) -> tuple[Form, Number]:
-    """Returns, of an affine polynomial that is no number, the form F and the factor a with polynomial = a·F + its constant."""
-    pairs = sorted(((m[0], c) for m, c in polynomial.items() if m), key=lambda pair: pair[0])
-    if isinstance(first := pairs[0][1], Growing):
-        form, factor = canonical({(name,): ratio(c, first) for name, c in pairs})
-        return form, factor * first
-    if any(isinstance(c, Growing) for _, c in pairs):
-        reject("a form whose coefficients grow apart")
-    scale = math.lcm(*(c.denominator for _, c in pairs))
-    whole = [int(c * scale) for _, c in pairs]
-    divisor = math.gcd(*whole) * (1 if whole[0] > 0 else -1)
-    return tuple((name, c // divisor) for (name, _), c in zip(pairs, whole, strict=True)), ratio(divisor, scale)
-
-
-def written(form: Form) -> Polynomial:
-    return {(name,): c for name, c in form}
 
 
 # Domains
@@ -188,7 +105,7 @@ class Format:
 
     def enclose(self, low: Number, high: Number) -> Interval:
         """Returns bounds of ROUND between two numbers: it is monotone, and no more than half a step away."""
-        if isinstance(self.steps, Growing):
+        if grows(self.steps):
             ends = [
                 end if is_whole(end * self.steps) else end + off for end, off in ((low, -self.half), (high, self.half))
             ]
@@ -221,20 +138,6 @@ class State:
     kind: int = 0
     before: frozenset[int] = frozenset()
 
-    @property
-    def signature(self) -> object:
-        """Returns all that it says: two states with one signature are the same."""
-
-        def told(polynomial: Polynomial) -> object:
-            return tuple(sorted(polynomial.items()))
-
-        box = [
-            (name, (told(domain.exact), told(domain.ideal), *domain[2:]) if isinstance(domain, Rounded) else domain)
-            for name, domain in sorted(self.box.items())
-        ]
-        registers = [(i, told(p)) for i, p in sorted(self.registers.items()) if p]
-        return tuple(box), tuple(registers), tuple(sorted(self.forms.items())), self.kind, self.before
-
     def register(self, i: int) -> Polynomial:
         return self.registers.get(i, {})
 
@@ -253,6 +156,17 @@ class State:
         if not isinstance(domain, Share):
             reject(f"{name} is no share")
         return domain
+
+    def only_share(self, polynomial: Polynomial) -> str:
+        """Returns the Share atom that it is; "" if it is none."""
+        for monomial, c in polynomial.items():
+            if len(polynomial) == 1 and len(monomial) == 1 and c == 1 and isinstance(self.box[monomial[0]], Share):
+                return monomial[0]
+        return ""
+
+    def index_of(self, name: str) -> Polynomial:
+        share = self.share(name)
+        return plus(atom(share.of), number(share.shift))
 
     def is_integer(self, polynomial: Polynomial) -> bool:
         """Returns whether all its atoms are whole numbers: then it is alike in both machines."""
@@ -316,7 +230,7 @@ class State:
         low, high = self.index(domain)
         if ideal:
             return ratio(1, high), ratio(1, low)
-        if isinstance(self.format.steps, Growing):
+        if grows(self.format.steps):
             return self.format.enclose(ratio(1, high), ratio(1, low))
         return self.format.share(high), self.format.share(low)  # ROUND is monotone
 
@@ -346,30 +260,28 @@ class State:
             else self.by_shares(polynomial, shares, ideal)
         )
 
-    def by_form(self, polynomial: Polynomial) -> Iterator[Interval]:
-        """Returns bounds of an affine form of Integer atoms: by a form that is known, times a number, and by the rest."""
-        for form, (first, last) in self.forms.items():
-            for name, _ in form:
-                if (name,) not in polynomial:
-                    break
-            else:
-                for factor in {ratio(polynomial[name,], c) for name, c in form}:
-                    low, high = product((factor, factor), (first, last))
-                    a, b = self.bounds(plus(polynomial, written(form), -factor), refine=False)
+    def by_form(self, polynomial: Polynomial, again: bool = False) -> Iterator[Interval]:
+        """Returns bounds of an affine form of Integer atoms: by a form that is known, times a number, and by the rest.
+
+        again: the rest may be bounded by another form, and the form may have atoms that the polynomial does not have.
+        """
+        for form, ends in self.forms.items():
+            factors = {ratio(polynomial[name,], c) for name, c in form if (name,) in polynomial}
+            if again or all((name,) in polynomial for name, _ in form):
+                for factor in factors:
+                    low, high = product((factor, factor), ends)
+                    a, b = self.bounds(plus(polynomial, polynomial_of(form), -factor), refine=again)
                     yield a + low, b + high
 
     def by_two_forms(self, polynomial: Polynomial) -> Interval:
-        """Returns bounds of an affine form of Integer atoms: by a form that is known, times a number, and `bounds` of the rest."""
+        """Returns bounds of an affine form of Integer atoms, by two forms that are known."""
         low, high = self.bounds(polynomial)
-        for form, (first, last) in self.forms.items():
-            for factor in {ratio(polynomial[name,], c) for name, c in form if (name,) in polynomial}:
-                least, most = product((factor, factor), (first, last))
-                a, b = self.bounds(plus(polynomial, written(form), -factor))
-                low, high = larger(low, a + least), smaller(high, b + most)
+        for end, other in self.by_form(polynomial, again=True):
+            low, high = larger(low, end), smaller(high, other)
         return low, high
 
     def by_share(self, polynomial: Polynomial, name: str, ideal: bool) -> Iterator[Interval]:
-        """Bounds A·r + d, r a share of m: A·r = t·m·r + (A − t·m)·r for any t, and m·r is 1 but for m half steps.
+        """Returns bounds of A·r + d, r a share of m: A·r = t·m·r + (A − t·m)·r for any t, and m·r is 1 but for m half steps.
 
         t is one at which a form bounds A − t·m on one side, or the slope of A in one of its atoms.
         """
@@ -394,7 +306,10 @@ class State:
             yield a + low + t - max(t, -t) * off, b + high + t + max(t, -t) * off
 
     def by_shares(self, polynomial: Polynomial, shares: list[str], ideal: bool) -> Iterator[Interval]:
-        """Bounds c·(1/a − 1/b) + d where a ≤ b: shares do not rise. If a < b, the exact difference is 1/(a(a + 1)) at least."""
+        """Returns bounds of c·(1/a − 1/b) + d where a ≤ b: shares do not rise.
+
+        If a < b, the exact difference is 1/(a(a + 1)) at least.
+        """
         if len(shares) != 2 or {m for m in polynomial if m} != {(x,) for x in shares}:
             return
         for x, y in (shares, shares[::-1]):
@@ -474,7 +389,7 @@ class State:
 
     def reach(self, polynomial: Polynomial, bounds: Interval) -> Interval:
         """Returns narrower bounds of a quadratic one: of x² − 2xy + y², `bounds` looks at each term for itself."""
-        above, below = Score.of(self, polynomial, ()), Score.of(self, combine([(polynomial, -1)]), ())
+        above, below = Score.complete(self, polynomial, ()), Score.complete(self, combine([(polynomial, -1)]), ())
         low, high = larger(bounds[0], -below.upper(self)), smaller(bounds[1], above.upper(self))
         return larger(low, above.lower(self)), smaller(high, -below.lower(self))
 
@@ -507,10 +422,19 @@ class State:
         part = replace(self, forms={**self.forms, form: (first, last)})
         if first == last:
             for name, c in sorted(form, key=lambda item: (BESIDE in item[0], item[0]), reverse=True):  # of a key first
-                rest = combine(((number(first), c), (written(tuple(item for item in form if item[0] != name)), -c)))
+                rest = combine(
+                    ((number(first), c), (polynomial_of(tuple(item for item in form if item[0] != name)), -c))
+                )
                 if abs(c) == 1 and name not in SHARED and (not part.counts(name) or is_shift(rest)):
                     return part.eliminate(name, rest)
         return part.narrow()
+
+    def halves(self, form: Polynomial, last: int) -> list[State]:
+        """Returns the positions at which the form is at most `last`, and the others."""
+        if any(c.denominator != 1 for c in form.values()):
+            reject("a form that splits has no whole coefficients")
+        parts = self.restrict(form, None, last), self.restrict(form, last + 1, None)
+        return [part for part in parts if part is not None]
 
     def counts(self, name: str) -> bool:
         return any(isinstance(domain, Share) and domain.of == name for domain in self.box.values())
@@ -566,7 +490,7 @@ class State:
             if all(name not in values for name, _ in form):
                 forms[form] = (first, last)
                 continue
-            body = substitute(written(form), values)
+            body = substitute(polynomial_of(form), values)
             shift = body.pop((), 0)
             if len(body) > 1:
                 rest, factor = canonical(body)
@@ -592,7 +516,7 @@ class State:
         # A form that had the atom may be one of one atom now, or a number: its bounds are kept by asking for them again.
         pending = [(value, old.low, old.high)]
         pending += [
-            (substitute(written(f), {name: value}), *ends)
+            (substitute(polynomial_of(f), {name: value}), *ends)
             for f, ends in self.forms.items()
             if any(a == name for a, _ in f)
         ]
@@ -618,7 +542,7 @@ class State:
         forms = {form: ends for form, ends in self.forms.items() if all(name in names for name, _ in form)}
         return replace(self, box=box, forms=forms)
 
-    def beside(self, other: State) -> State | None:
+    def pair_with(self, other: State) -> State | None:
         """Returns the state with what is known of another position, whose atoms have other names but for n;
 
         None if no n has both.
@@ -642,50 +566,14 @@ class State:
             box[names[name]] = domain
         forms = {}
         for form, (low, high) in self.forms.items():
-            body, factor = canonical(change(written(form)))
+            body, factor = canonical(change(polynomial_of(form)))
             forms[body] = (low, high) if factor == 1 else (-high, -low)
         return replace(self, box=box, forms=forms, registers={i: change(p) for i, p in self.registers.items()})
-
-
-def only_share(state: State, polynomial: Polynomial) -> str:
-    """Returns the Share atom that it is; "" if it is none."""
-    for monomial, c in polynomial.items():
-        if len(polynomial) == 1 and len(monomial) == 1 and c == 1 and isinstance(state.box[monomial[0]], Share):
-            return monomial[0]
-    return ""
-
-
-def index_of(state: State, name: str) -> Polynomial:
-    share = state.share(name)
-    return plus(atom(share.of), number(share.shift))
 
 
 def is_shift(polynomial: Polynomial) -> bool:
     """Returns whether it is one atom plus a whole number."""
     return [(len(m), c) for m, c in polynomial.items() if m] == [(1, 1)] and polynomial.get((), 0).denominator == 1
-
-
-def halves(state: State, form: Polynomial, last: int) -> list[State]:
-    """Returns the positions at which the form is at most `last`, and the others."""
-    if any(c.denominator != 1 for c in form.values()):
-        reject("a form that splits has no whole coefficients")
-    parts = state.restrict(form, None, last), state.restrict(form, last + 1, None)
-    return [part for part in parts if part is not None]
-
-
-def power(bounds: Interval, exponent: int) -> Interval:
-    """Returns bounds of x^exponent."""
-    if exponent == 1:
-        return bounds
-    ends = sorted(end**exponent for end in bounds)
-    return (0 if exponent % 2 == 0 and bounds[0] < 0 < bounds[1] else ends[0]), ends[1]
-
-
-def product(first: Interval, second: Interval) -> Interval:
-    if first[0] >= 0 and second[0] >= 0:
-        return first[0] * second[0], first[1] * second[1]
-    ends = [a * b for a in first for b in second]
-    return min(ends), max(ends)
 
 
 # Scores
@@ -722,7 +610,7 @@ class Score(NamedTuple):
     rest: Polynomial
 
     @staticmethod
-    def of(state: State, polynomial: Polynomial, order: Iterable[str]) -> Score:
+    def complete(state: State, polynomial: Polynomial, order: Iterable[str]) -> Score:
         """Completes squares, atom by atom, in this order and then by name; what has no such form stays in the rest."""
         squares, rest = [], polynomial
         for name in dict.fromkeys((*order, *sorted(names_of(polynomial)))):
@@ -749,9 +637,3 @@ class Score(NamedTuple):
             low, high = state.bounds(square.form)
             result -= square.cost * max(low * low, high * high)
         return result
-
-
-def without(monomial: Monomial, name: str) -> Monomial:
-    """Returns the monomial without one of these factors."""
-    i = monomial.index(name)
-    return (*monomial[:i], *monomial[i + 1 :])

@@ -10,9 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from verify.trusted.abstract_state import SIZE, Integer, Polynomial, names_of, number, substitute
-from verify.trusted.growing import Case, is_whole
+from verify.trusted.abstract_state import SIZE, Integer
 from verify.trusted.model import parse, whole
+from verify.trusted.numbers import Case, is_whole
+from verify.trusted.polynomials import Polynomial, names_of, number, substitute
 from verify.trusted.rejection import reject
 
 

@@ -7,42 +7,32 @@ such pair the score is a polynomial over the atoms of both.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
-from verify.trusted.abstract_state import (
-    POSITION,
-    Number,
-    Polynomial,
-    Score,
-    Square,
-    State,
-    atom,
-    names_of,
-    plus,
-    substitute,
-)
+from verify.trusted.abstract_state import POSITION, Score, Square, State
+from verify.trusted.numbers import Number
+from verify.trusted.polynomials import Polynomial, atom, names_of, plus, substitute
 
 # Registers beside the model's, of a query and a key together: substitutions reach them as they do registers.
 READ, VALUE, SCORE, PLACE = -1, -100_000, -200_000, -200_001
-KEY, GROUP, COUNT, ASKED = -210_000, -220_000, -230_000, -300_000
+KEY, GROUP, COUNT, QUERY, ASKED = -210_000, -220_000, -230_000, -240_000, -300_000
 LINE = "h"  # the key's position, where scores are a function of it
 
 
 @dataclass(frozen=True)
-class Candidate:
+class Pair:
     """A query and keys of one class, or its own position, as one state over the atoms of both.
 
-    own: the atoms of the key alone. noise: how far rounding may take the score. whole: nothing was restricted.
+    Nothing is said of which positions both may have: that is quick, and enough for most keys that lose.
+    own: the atoms of the key alone. noise: how far rounding may take the score. asked: the atoms of the query's rows.
     """
 
     key: int | None
     joint: State
     own: frozenset[str]
-    score: Score
     noise: Number
     asked: tuple[str, ...]
-    whole: bool = True
 
     @property
     def exact(self) -> Polynomial:
@@ -51,6 +41,29 @@ class Candidate:
     @property
     def place(self) -> Polynomial:
         return self.joint.register(PLACE)
+
+    @cached_property
+    def upper(self) -> Number:
+        """Returns what the score is not above."""
+        return Score.complete(self.joint, self.exact, sorted(names_of(self.exact) & self.own)).upper(self.joint)
+
+    @cached_property
+    def candidate(self) -> Candidate | None:
+        """Returns the candidate, or None if no key of the class stands before the query."""
+        part: State | None = self.joint
+        if self.key is not None:
+            distance = plus(self.place, atom(POSITION), -1)
+            part = self.joint.restrict(distance, None, -1) if self.joint.by_two_forms(distance)[0] <= -1 else None
+        if part is None:
+            return None
+        return Candidate(self.key, part, self.own, self.noise, self.asked)
+
+
+@dataclass(frozen=True)
+class Candidate(Pair):
+    """A pair at positions that both may have. whole: nothing else was restricted."""
+
+    whole: bool = True
 
     def value(self, i: int) -> Polynomial:
         return self.joint.register(VALUE - i)
@@ -63,56 +76,25 @@ class Candidate:
     def lower(self) -> Number:
         return self.score.lower(self.joint)
 
-    def scored(self) -> Candidate:
-        """Returns the candidate with the squares of its score: of the key's atoms first, its position last. Any order is right.
+    @cached_property
+    def score(self) -> Score:
+        """Returns the squares of the score: of the key's atoms first, its position last. Any order is right.
 
         Of the query itself the position comes last of all, if else a form could not be 0.
         """
         place, exact = names_of(self.place), names_of(self.exact)
         keys = [*sorted(exact & self.own - place), *sorted(place & self.own)]
-        score = Score.of(self.joint, self.exact, keys)
+        score = Score.complete(self.joint, self.exact, keys)
         if self.key is None and any(square.least for square in score.squares):
-            other = Score.of(self.joint, self.exact, [*sorted(exact - place), *sorted(exact & place)])
+            other = Score.complete(self.joint, self.exact, [*sorted(exact - place), *sorted(exact & place)])
             score = score if any(square.least for square in other.squares) else other
-        return replace(self, score=score)
+        return score
 
     def say(self, function: Polynomial) -> Polynomial:
         """Returns a function of the query's atoms, of which some are other polynomials here."""
         return self.joint.fixed(
             substitute(function, {a: self.joint.register(ASKED - i) for i, a in enumerate(self.asked)})
         )
-
-
-@dataclass(frozen=True)
-class Pair:
-    """A query and keys of one class, or itself, with no look at which positions both may have.
-
-    That is quick, and enough for most keys that lose.
-    joint: over the atoms of both. key, own, noise, asked: as a candidate has them.
-    """
-
-    key: int | None
-    joint: State
-    own: frozenset[str]
-    noise: Number
-    asked: tuple[str, ...]
-
-    @cached_property
-    def upper(self) -> Number:
-        """Returns what the score is not above."""
-        exact = self.joint.register(SCORE)
-        return Score.of(self.joint, exact, sorted(names_of(exact) & self.own)).upper(self.joint)
-
-    @cached_property
-    def candidate(self) -> Candidate | None:
-        """Returns the candidate, or None if no key of the class stands before the query."""
-        part: State | None = self.joint
-        if self.key is not None:
-            distance = plus(self.joint.register(PLACE), atom(POSITION), -1)
-            part = self.joint.restrict(distance, None, -1) if self.joint.by_two_forms(distance)[0] <= -1 else None
-        if part is None:
-            return None
-        return Candidate(self.key, part, self.own, Score((), {}), self.noise, self.asked).scored()
 
 
 def candidates_of(pairs: Sequence[Pair]) -> list[Candidate]:

@@ -9,25 +9,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from verify.trusted.abstract_state import (
-    Interval,
-    Number,
-    Polynomial,
-    Score,
-    State,
-    atom,
-    combine,
-    index_of,
-    names_of,
-    only_share,
-    plus,
-    readable,
-    times,
-    without,
-)
+from verify.trusted.abstract_state import Score, State
 from verify.trusted.automaton import Consecutive
 from verify.trusted.candidates import COUNT, GROUP, Candidate
 from verify.trusted.keys import Reading
+from verify.trusted.numbers import Interval, Number, readable
+from verify.trusted.polynomials import Polynomial, atom, combine, names_of, plus, times, without
 from verify.trusted.ratios import Ratio
 from verify.trusted.rejection import reject
 
@@ -44,7 +31,7 @@ def read_count(reading: Reading, i: int) -> list[State]:
     if not 0 <= i < len(keys.invariants) or not isinstance(keys.invariants[i], Consecutive):
         reject(f"{where}: there is no such invariant")
     scale, target = target_of(candidates, i, where)
-    scored = [Counted.of(c, i, scale, target, where) for c in candidates]
+    scored = [Counted.take_apart(c, i, scale, target, where) for c in candidates]
     ts = query.bounds(target, ideal=True)
     winning = max(e.lower(ts) for e in scored if e.c.key is None or keys.is_sure(query.kind, frozenset([e.c.key])))
     leads: list[Number] = []
@@ -126,7 +113,7 @@ def nearest(
         leads += [one.lower(ts, part) - e.upper(ts) for one, part in equal]
         found.append(e.c.joint)
     names = names_of(target)
-    last = max(part.bounds(index_of(part, e.name))[1] for e, part in equal)
+    last = max(part.bounds(part.index_of(e.name))[1] for e, part in equal)
     name = next(iter(names), "")
     if len(names) > 1:
         reject(f"{where}: the target is no function of one count")
@@ -134,17 +121,17 @@ def nearest(
     cases: list[tuple[Polynomial, int | None, int | None]]
     if low == high:
         t = sum((c * Fraction(1, low) ** len(monomial) for monomial, c in target.items()), Fraction(0))
-        best, ahead = best_count(t, int(last))
-        leads += [scale * gap - noise for gap in ahead]
+        best, gaps = best_count(t, int(last))
+        leads += [scale * gap - noise for gap in gaps]
         cases = [({}, best, best), ({}, 2, best - 1)]
     else:
         gaps = moving_gaps([(len(monomial), c) for monomial, c in target.items()], low, high, where)
         leads += [scale * gap - noise for gap in gaps]
-        m = index_of(query, name)
+        m = query.index_of(name)
         cases = [(m, 1, 1), (m, None, 0)]
     for m, least, most in cases:
         for e, part in equal:
-            winner = part.restrict(part.fixed(plus(index_of(part, e.name), e.c.say(m), -1)), least, most)
+            winner = part.restrict(part.fixed(plus(part.index_of(e.name), e.c.say(m), -1)), least, most)
             if winner is not None:
                 found.append(winner)
     return iter(found)
@@ -161,9 +148,9 @@ class Counted:
     noise: Number
 
     @staticmethod
-    def of(c: Candidate, i: int, scale: Number, target: Polynomial, where: str) -> Counted:
+    def take_apart(c: Candidate, i: int, scale: Number, target: Polynomial, where: str) -> Counted:
         count = c.joint.register(COUNT - i)
-        name = only_share(c.joint, count)
+        name = c.joint.only_share(count)
         rest = c.joint.ideal(c.exact)
         if name:
             rest = combine(((rest, 1), ({(name, name): 1}, scale), (times(target, atom(name)), -2 * scale)))
@@ -171,15 +158,15 @@ class Counted:
             reject(f"{where}: a count is no share")
         if not c.joint.is_integer(rest):
             reject(f"{where}: a score is not that of a distance between counts")
-        score = Score.of(c.joint, rest, sorted(names_of(rest) & c.own))
+        score = Score.complete(c.joint, rest, sorted(names_of(rest) & c.own))
         return Counted(c, name, scale, score, c.joint.error(c.exact) + c.noise)
 
     def upper(self, ts: Interval) -> Number:
-        """Bounds the score from above: T·(2·t·y − y²) is at most T·t²."""
+        """Returns an upper bound of the score: T·(2·t·y − y²) is at most T·t²."""
         return self.score.upper(self.c.joint) + (self.scale * max(t * t for t in ts) if self.name else 0) + self.noise
 
     def lower(self, ts: Interval, part: State | None = None) -> Number:
-        """Bounds the score from below: y·(2·t − y) is linear in t and concave in y, so it is least in a corner.
+        """Returns a lower bound of the score: y·(2·t − y) is linear in t and concave in y, so it is least in a corner.
 
         part: where the key is equal, and all squares are 0.
         """
@@ -193,7 +180,7 @@ class Counted:
 def target_of(candidates: Sequence[Candidate], i: int, where: str) -> tuple[Number, Polynomial]:
     """Returns T and t, by a key with a count."""
     for c in candidates:
-        name = only_share(c.joint, c.joint.register(COUNT - i))
+        name = c.joint.only_share(c.joint.register(COUNT - i))
         if name in c.own:
             ideal = c.joint.ideal(c.exact)
             scale = -ideal.get((name, name), 0)
@@ -211,18 +198,18 @@ def best_count(t: Fraction, last: int) -> tuple[int, list[Number]]:
     And by how much squares differ.
     """
 
-    def ahead(w: int, other: int) -> Number:
+    def lead(w: int, other: int) -> Number:
         return (Fraction(1, other) - t) ** 2 - (Fraction(1, w) - t) ** 2
 
     if (
         t * last <= 1
     ):  # no count is below t: the last one is nearest, whichever it is, and what it leads by falls with it
-        return last, [ahead(last, last - 1)] if last >= 3 else []
+        return last, [lead(last, last - 1)] if last >= 3 else []
     near = max(2, t.denominator // t.numerator)
     best = min((near, near + 1), key=lambda w: abs(Fraction(1, w) - t))
-    leads = [ahead(best, other) for other in (best - 1, best + 1) if 2 <= other <= last]
+    leads = [lead(best, other) for other in (best - 1, best + 1) if 2 <= other <= last]
     if best >= 4:
-        leads.append(ahead(best - 1, best - 2))
+        leads.append(lead(best - 1, best - 2))
     return best, leads
 
 

@@ -1,6 +1,6 @@
 """Numbers that depend on n, for a checker to calculate with: what it finds holds for each n of a case at once.
 
-Nothing is imported but `growth.py` and how to reject. A case is a box of n as `growth.py` has it: n, its bit length B, E = 2^B, v
+Standard library alone. A case is a box of n as `growth.py` has it: n, its bit length B, E = 2^B, v
 and V = 2^v, where B has 2v or 2v + 1 bits. A `Growing` is a quotient of two polynomials of these, of which the lower one is above 0
 in the whole box. So it stands for one number at each n of the case.
 
@@ -22,15 +22,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 from weakref import WeakValueDictionary
 
 from verify.trusted import growth
 from verify.trusted.growth import OPPOSITE, Box, Polynomial, names_of, number, plus, symbol, times
+from verify.trusted.numbers import MARK, NumberOfN, at_least, is_more, is_whole, two_to
 from verify.trusted.rejection import Rejected, reject
 
-T = TypeVar("T")
-MARK = "$"  # before a symbol in a text: $E is 2^B, while E may be an atom
 POSITIVE = frozenset(("B", "E", "V", "n"))
 EXPONENTS = {"E": "B", "V": "v"}
 QUOTIENT = re.compile(r"\(([^()]*)\)/\(([^()]*)\)")
@@ -274,7 +273,7 @@ def sharpened(box: Box, relation: str) -> Box:
     return replace(box, answers=(*others, plus(answer, number(1), -1))) if relation == ">" and whole else box
 
 
-class Growing:
+class Growing(NumberOfN):
     """top/under at each n of the case; under > 0. It calculates as an int or a Fraction does."""
 
     __slots__ = ("case", "top", "under")
@@ -426,80 +425,43 @@ class Growing:
             b = b - 1
         return b
 
+    def is_seen(self, relation: str) -> bool:
+        return self.case.decide(self.top, relation) is True
+
+    def power_of_two(self) -> Any:
+        """Returns 2 to this power. Raises Rejected where it is no sum of whole multiples of B, v and 1."""
+        powers, twos = [], 0
+        for monomial, c in self.top.items():
+            name = {(("B", 1),): "E", (("v", 1),): "V", (): ""}.get(monomial)
+            if name is None or c.denominator != 1 or self.under is not ONE:
+                reject(f"2^({self})")
+            if name:
+                powers.append((name, int(c)))
+            else:
+                twos = int(c)
+        return self.case.divided({tuple(sorted(powers)): Fraction(2) ** twos}, ONE)
+
+    def common_divisor(self, values: Sequence[Any]) -> Any:
+        """Returns a number of which each value is a whole multiple, as n, B, v, E and V are whole; 0 if all are 0."""
+        if any(isinstance(value, Growing) and value.under is not ONE for value in values):
+            reject("a common divisor of quotients")
+        polynomials = [value.top if isinstance(value, Growing) else number(value) for value in values]
+        numbers = [c for polynomial in polynomials for c in polynomial.values()]
+        terms = [dict(m) for polynomial in polynomials for m in polynomial]
+        powers = ((name, min(term.get(name, 0) for term in terms)) for name in sorted(EXPONENTS))
+        factor = Fraction(math.gcd(*(c.numerator for c in numbers)), math.lcm(*(c.denominator for c in numbers)))
+        return self.case.divided({tuple((name, power) for name, power in powers if power): factor}, ONE)
+
+    def terms(self, *atoms: str) -> list[str]:
+        if self.under is not ONE:
+            reject("a quotient of polynomials has no text")
+        return [term_of(powers, c, *atoms) for powers, c in sorted(self.top.items())]
+
     def __str__(self) -> str:
         top, under = (text_of(part) for part in (self.top, self.under))
         return top if self.under is ONE else f"({top})/({under})"
 
     __repr__ = __str__
-
-
-def is_whole(value: Any) -> bool:
-    """Returns whether it is seen to be a whole number."""
-    return type(value) is int or value.denominator == 1
-
-
-def is_more(value: Any, other: Any) -> bool:
-    """Returns whether the value is seen to be above the other one, at each n."""
-    apart = value - other
-    return apart.case.decide(apart.top, ">") is True if isinstance(apart, Growing) else apart > 0
-
-
-def at_least(value: Any, other: Any) -> bool:
-    """Returns whether the value is seen to be at least the other one, at each n."""
-    apart = value - other
-    return apart.case.decide(apart.top, ">=") is True if isinstance(apart, Growing) else apart >= 0
-
-
-def up(value: Any) -> int:
-    """Returns the least whole number that is not below; or the value itself, which is as right a lower bound of whole numbers."""
-    below = (-value).floor() if isinstance(value, Growing) else math.floor(-value)
-    result: int = value if below is None else -below
-    return result
-
-
-def down(value: Any) -> int:
-    """Returns the largest whole number that is not above, or the value itself."""
-    return -up(-value)
-
-
-def larger(value: T, other: T) -> T:
-    """Returns the larger of two lower bounds, of which either is right; the first one if it is not seen which that is."""
-    return other if at_least(other, value) else value
-
-
-def smaller(value: T, other: T) -> T:
-    """Returns the smaller of two upper bounds, in the same way."""
-    return other if at_least(value, other) else value
-
-
-def two_to(exponent: Any) -> Any:
-    """Returns a power of two. Raises Rejected where the exponent is no sum of whole multiples of B, v and 1."""
-    if not isinstance(exponent, Growing):
-        return Fraction(2) ** exponent if exponent < 0 else 1 << exponent
-    powers, twos = [], 0
-    for monomial, c in exponent.top.items():
-        name = {(("B", 1),): "E", (("v", 1),): "V", (): ""}.get(monomial)
-        if name is None or c.denominator != 1 or exponent.under is not ONE:
-            reject(f"2^({exponent})")
-        if name:
-            powers.append((name, int(c)))
-        else:
-            twos = int(c)
-    return exponent.case.divided({tuple(sorted(powers)): Fraction(2) ** twos}, ONE)
-
-
-def common_divisor(values: Sequence[Any]) -> Fraction:
-    """Returns a number of which each value is a whole multiple, as n, B, v, E and V are whole; 0 if all are 0."""
-    growing = next(value for value in values if isinstance(value, Growing))
-    if any(isinstance(value, Growing) and value.under is not ONE for value in values):
-        reject("a common divisor of quotients")
-    polynomials = [value.top if isinstance(value, Growing) else number(value) for value in values]
-    numbers = [c for polynomial in polynomials for c in polynomial.values()]
-    terms = [dict(m) for polynomial in polynomials for m in polynomial]
-    powers = ((name, min(term.get(name, 0) for term in terms)) for name in sorted(EXPONENTS))
-    factor = Fraction(math.gcd(*(c.numerator for c in numbers)), math.lcm(*(c.denominator for c in numbers)))
-    result: Fraction = growing.case.divided({tuple((name, power) for name, power in powers if power): factor}, ONE)
-    return result
 
 
 def text_of(polynomial: Polynomial) -> str:

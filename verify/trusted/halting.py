@@ -142,7 +142,7 @@ class Halting(Statement):
         return Configuration(c.state, c.facing, sides)
 
     def run(self, c: Configuration, moves: Sequence[str], given: Iterable[str]) -> Configuration:
-        """Move by move."""
+        """Returns the configuration after these moves."""
         for move in moves:
             if move not in ("step", "over"):
                 reject(f"no move: {move}")
@@ -150,7 +150,7 @@ class Halting(Statement):
         return c
 
     def over(self, c: Configuration, given: Iterable[str]) -> Configuration:
-        """Through the next block."""
+        """Returns the configuration after the next block."""
         block, *rest = c.sides[c.facing]
         self.owe(given, f"{block.length} >= 0")
         if any(self.rule(c.state, digit) != (digit, c.facing, c.state) for digit in block.digits):

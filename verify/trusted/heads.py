@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from verify.trusted.abstract_state import POSITION, State, halves
-from verify.trusted.candidates import SCORE
+from verify.trusted.abstract_state import POSITION, State
+from verify.trusted.candidates import QUERY, SCORE
 from verify.trusted.counts import read_count
 from verify.trusted.keys import Keys, Reading
 from verify.trusted.means import read_mean
@@ -31,17 +31,17 @@ class Reader(Keys):
     def read(self, query: State, h: int, head: Head, at: int, guide: Choices) -> list[State]:
         """Returns the query in parts, with what the head reads in the registers at, at − 1, …; h: which head it is, from 0."""
         where = f"{self.where}, head {h + 1}"
-        origin, queries = query, []
+        origin = query
         for j, row in enumerate(head.query):
             query, value = self.machine.row(query, row, f"{where}, query row {j + 1}")
-            queries.append(value)
-        pairs = list(self.pairs(query, queries, h, head, where))
+            query = query.having({QUERY - j: value})
+        pairs = list(self.pairs(query, h, head, where))
         reading = Reading(self, query, pairs, at, range(len(head.value)), where)
         if query.integer(POSITION).low == 1 and len(reading.candidates) == 1:
             return self.judge([reading.part_of(reading.candidates[0].joint)], reading, h, guide)
         rule = guide.rule(self, reading)
         if rule[0] == "split":
-            split = halves(origin, parse(rule[1], self.machine.case), whole(rule[2], self.machine.case))
+            split = origin.halves(parse(rule[1], self.machine.case), whole(rule[2], self.machine.case))
             return [state for part in split for state in self.read(part, h, head, at, guide)]
         return self.judge(self.apply(rule, reading), reading, h, guide)
 

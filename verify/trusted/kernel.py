@@ -100,8 +100,8 @@ class Checker:
     # Texts
 
     def comparisons(self, tree: ast.expr) -> list[Fact]:
-        """a < b <= c as facts about polynomials."""
-        return [self.fact(self.polynomial_of(difference), relation) for difference, relation in compared(tree)]
+        """Returns a < b <= c as facts about polynomials."""
+        return [self.fact(self.polynomial_of(difference), relation) for difference, relation in differences(tree)]
 
     def fact(self, polynomial: Polynomial, relation: str) -> Fact:
         """Returns a strict one between integers leaves a distance of 1."""
@@ -122,7 +122,7 @@ class Checker:
     def quotient(
         self, tree: ast.expr, signs: Signs, variables: Mapping[str, Polynomial]
     ) -> tuple[Polynomial, Polynomial]:
-        """Numerator and denominator, nothing cancelled: the denominator is 0 wherever some division is by 0."""
+        """Returns numerator and denominator, nothing cancelled: the denominator is 0 wherever some division is by 0."""
 
         def value(inner: ast.expr) -> tuple[Polynomial, Polynomial]:
             return self.quotient(inner, signs, variables)
@@ -162,7 +162,7 @@ class Checker:
     # Proofs
 
     def prove(self, proof: Any) -> None:
-        """This theorem, with what is known so far."""
+        """Proves this theorem, with what is known so far."""
         match sorted(proof):
             case ["above", "below", "compare", "equal"]:
                 e = self.polynomial(proof["compare"])
@@ -207,7 +207,7 @@ class Checker:
             total = plus(total, product)
         return total, strict
 
-    def shown(self, polynomial: Polynomial, relation: str, terms: Any) -> None:
+    def require_sum(self, polynomial: Polynomial, relation: str, terms: Any) -> None:
         """Requires that the sum of products is this polynomial, and that what it is known to be is what is wanted."""
         total, strict = self.sum(terms)
         if total != polynomial:
@@ -228,14 +228,14 @@ class Checker:
             if bottom != number(1) or sign not in ("+", "-"):
                 reject("a sign is + or −, of a polynomial")
             if sign == "+":
-                self.shown(argument, ">=", terms)
+                self.require_sum(argument, ">=", terms)
             else:
-                self.shown(*self.fact(times(number(-1), argument), ">" if what == "step" else ">="), terms)
+                self.require_sum(*self.fact(times(number(-1), argument), ">" if what == "step" else ">="), terms)
             signs[what, key(argument)] = sign == "+"
-        [(difference, relation)] = compared(self.show)
+        [(difference, relation)] = differences(self.show)
         top, bottom = self.quotient(difference, signs, self.variables)
-        self.shown(bottom, ">", proof["positive"])
-        self.shown(*(self.fact(top, relation) if bottom == number(1) else (top, relation)), proof["sum"])
+        self.require_sum(bottom, ">", proof["positive"])
+        self.require_sum(*(self.fact(top, relation) if bottom == number(1) else (top, relation)), proof["sum"])
 
     def grow(self, proof: Any) -> None:
         match self.show:
@@ -256,7 +256,7 @@ class Checker:
         after, _ = self.quotient(right, {}, {name: plus(self.variables[name], number(1))})
         if not rate ** int(start) > first.get((), Fraction(0)):
             reject("it is not greater at the start")
-        self.shown(plus(times(number(rate), top), after, -1), ">=", proof["sum"])
+        self.require_sum(plus(times(number(rate), top), after, -1), ">=", proof["sum"])
 
 
 def parsed(text: Any) -> ast.expr:
@@ -272,8 +272,8 @@ def whole_number(place: Any, end: int) -> int:
     return place if type(place) is int and 0 <= place < end else reject(f"there is no {place!r} among {end}")
 
 
-def compared(tree: ast.expr) -> list[tuple[ast.expr, str]]:
-    """(e, relation) with e related to 0, for each pair of neighbours."""
+def differences(tree: ast.expr) -> list[tuple[ast.expr, str]]:
+    """Returns (e, relation), with e related to 0, for each pair of neighbours."""
     if not isinstance(tree, ast.Compare):
         reject(f"no comparison: {ast.unparse(tree)}")
     sides = [tree.left, *tree.comparators]

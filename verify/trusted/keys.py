@@ -23,27 +23,12 @@ In the exact machine the same m keys have 1/m each. Scores that are the same num
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from verify.trusted.abstract_state import (
-    BESIDE,
-    POSITION,
-    SHARED,
-    SIZE,
-    Format,
-    Number,
-    Polynomial,
-    State,
-    atom,
-    combine,
-    names_of,
-    plus,
-    ratio,
-    readable,
-    times,
-)
+from verify.trusted.abstract_state import BESIDE, POSITION, SHARED, SIZE, Format, State
 from verify.trusted.automaton import Apart, Consecutive, Invariant
 from verify.trusted.candidates import (
     ASKED,
@@ -51,15 +36,17 @@ from verify.trusted.candidates import (
     GROUP,
     KEY,
     PLACE,
+    QUERY,
     SCORE,
     VALUE,
     Candidate,
     Pair,
     candidates_of,
 )
-from verify.trusted.growing import down, smaller
 from verify.trusted.machine import Machine
 from verify.trusted.model import Head
+from verify.trusted.numbers import Number, down, ratio, readable, smaller
+from verify.trusted.polynomials import Polynomial, atom, names_of, plus, times
 from verify.trusted.rejection import reject
 
 MOST_STEPS = 1000
@@ -138,47 +125,39 @@ class Keys:
             state, changed[VALUE - j] = self.machine.row(state, row, f"{where}, value row {j + 1}")
         return replace(state, registers=changed)
 
-    def pairs(self, query: State, queries: Sequence[Polynomial], h: int, head: Head, where: str) -> Iterator[Pair]:
+    def pairs(self, query: State, h: int, head: Head, where: str) -> Iterator[Pair]:
         """Returns the query with its own position, and with each class that a position before it may have."""
+        names = {name for j in range(len(head.query)) for name in names_of(query.register(QUERY - j))}
+        asked = tuple(sorted(names))
+        query = query.having({ASKED - i: atom(name) for i, name in enumerate(asked)})
         own = self.with_rows(query, head, where)
-        one = replace(own, registers={**query.registers, **own.registers})
-        yield from self.pair(query, queries, None, one, atom(POSITION), frozenset())
+        one = own.having({**query.registers, **own.registers, PLACE: atom(POSITION)})
+        yield from self.pair(None, one, frozenset(), asked)
         if query.integer(POSITION).high > 1:
             keys = self.key_states(h, head)
             for i in sorted(self.earlier(query.kind)):
-                joint = query.beside(keys[i])
+                joint = query.pair_with(keys[i])
                 if joint is not None:
-                    joint = joint.having(keys[i].registers)
-                    its = frozenset(keys[i].box) - SHARED
-                    yield from self.pair(query, queries, i, joint, atom(POSITION + BESIDE), its)
+                    joint = joint.having({**keys[i].registers, PLACE: atom(POSITION + BESIDE)})
+                    yield from self.pair(i, joint, frozenset(keys[i].box) - SHARED, asked)
 
-    def pair(
-        self,
-        query: State,
-        queries: Sequence[Polynomial],
-        key: int | None,
-        joint: State,
-        place: Polynomial,
-        own: frozenset[str],
-    ) -> Iterator[Pair]:
+    def pair(self, key: int | None, joint: State, own: frozenset[str], asked: tuple[str, ...]) -> Iterator[Pair]:
+        """Returns a query and keys of a class with their score, from the rows of both."""
         self.many += 1
         if self.many > MOST_PAIRS:
             reject(f"{self.where}: more than {MOST_PAIRS} pairs of a query and a key")
-        where = self.where
-        products = [times(q, joint.register(KEY - j)) for j, q in enumerate(queries)]
-        products = [product for product in products if product]
-        total = combine([(product, 1) for product in products])
-        operators = [total] if self.machine.fused else products
-        rounded = [one for one in operators if not joint.on_grid(one)]
-        if not self.machine.fused:
-            partial: Polynomial = {}
-            for product in products:
-                partial = plus(partial, product)
-                joint.round(product, f"{where}, score")
-                joint.round(partial, f"{where}, score")
-        asked = tuple(sorted({name for q in queries for name in names_of(q)}))
-        extra = {SCORE: total, PLACE: place, **{ASKED - i: atom(name) for i, name in enumerate(asked)}}
-        yield Pair(key, joint.having(extra), own, len(rounded) * self.machine.format.half, asked)
+        products, total = list[Polynomial](), Polynomial()
+        for j in itertools.count():
+            if QUERY - j not in joint.registers:
+                break
+            if product := times(joint.register(QUERY - j), joint.register(KEY - j)):
+                products.append(product)
+                total = plus(total, product)
+                if not self.machine.fused:
+                    joint.round(product, f"{self.where}, score")
+                    joint.round(total, f"{self.where}, score")
+        rounded = [one for one in ([total] if self.machine.fused else products) if not joint.on_grid(one)]
+        yield Pair(key, joint.having({SCORE: total}), own, len(rounded) * self.machine.format.half, asked)
 
     def multiplicity(self, c: Candidate) -> int:
         """Returns how many such keys there may be."""

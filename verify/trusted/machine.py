@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from verify.trusted.abstract_state import ONE, Format, Polynomial, State, combine, plus, times
-from verify.trusted.growing import Case
+from verify.trusted.abstract_state import Format, State
 from verify.trusted.model import Row
+from verify.trusted.numbers import Case
+from verify.trusted.polynomials import ONE, Polynomial, combine, plus, times
 
 
 @dataclass(frozen=True)

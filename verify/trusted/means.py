@@ -9,11 +9,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from verify.trusted.abstract_state import ONE, POSITION, Domain, Integer, Polynomial, Share, State, atom, names_of, plus
+from verify.trusted.abstract_state import POSITION, Domain, Integer, Share, State
 from verify.trusted.candidates import Candidate
-from verify.trusted.growing import down, up
 from verify.trusted.keys import Reading
 from verify.trusted.model import text_of, whole
+from verify.trusted.numbers import down, up
+from verify.trusted.polynomials import ONE, Polynomial, atom, names_of, plus
 from verify.trusted.rejection import reject
 from verify.trusted.winners import find_winners
 

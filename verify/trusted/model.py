@@ -24,20 +24,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from verify.trusted import growth
-from verify.trusted.abstract_state import (
-    SIZE,
-    Format,
-    Integer,
-    Number,
-    Polynomial,
-    State,
-    combine,
-    names_of,
-    number,
-    plain,
-)
-from verify.trusted.growing import MARK, Case, Growing, term_of
+from verify.trusted.abstract_state import SIZE, Format, Integer, State
+from verify.trusted.numbers import MARK, Case, Number, grows, plain
+from verify.trusted.polynomials import Monomial, Polynomial, combine, names_of, number
 from verify.trusted.rejection import reject
 
 Row = list[tuple[int, Polynomial]]
@@ -140,14 +129,10 @@ def coordinate(text: Any) -> int:
 
 def text_of(polynomial: Polynomial) -> str:
     """Writes a polynomial so that `parse` reads it."""
-    terms = []
-    for monomial, c in sorted(polynomial.items(), key=lambda item: item[0]):
-        if not isinstance(c, Growing):
-            terms.append("*".join((str(c), *monomial)))
-        elif c.under != growth.number(1):
-            reject("a quotient of polynomials has no text")
-        else:
-            terms += [term_of(powers, x, *monomial) for powers, x in sorted(c.top.items())]
+    terms: list[str] = []
+    ordered: list[tuple[Monomial, Any]] = sorted(polynomial.items(), key=lambda item: item[0])
+    for monomial, c in ordered:
+        terms += c.terms(*monomial) if grows(c) else ["*".join((str(c), *monomial))]
     return " + ".join(terms)
 
 
@@ -169,14 +154,10 @@ def read_rows(data: Any, case: Case | None = None) -> Weights:
     """Reads exact rows. case: of which n."""
 
     def row(item: Mapping[str, str]) -> Row:
-        return [
-            (i, w)
-            for i, w in sorted(((coordinate(i), parse(w, case)) for i, w in item.items()), key=lambda pair: pair[0])
-            if w
-        ]
+        return [(i, w) for i, w in sorted((coordinate(i), parse(w, case)) for i, w in item.items()) if w]
 
     def rows(item: Mapping[str, Any]) -> list[tuple[int, Row]]:
-        return sorted(((coordinate(i), row(one)) for i, one in item.items()), key=lambda pair: pair[0])
+        return sorted((coordinate(i), row(one)) for i, one in item.items())
 
     families = {
         name: Family(whole(f["low"], case), whole(f["high"], case), dict(row(f["rows"])))
@@ -192,10 +173,7 @@ def read_rows(data: Any, case: Case | None = None) -> Weights:
             Unit(row(u["gate"]), parse(u["gate_bias"], case), row(u["up"]), parse(u["up_bias"], case))
             for u in block["units"]
         ]
-        down = sorted(
-            ((coordinate(i), row(one), parse(bias, case)) for i, (one, bias) in block["down"].items()),
-            key=lambda x: x[0],
-        )
+        down = sorted((coordinate(i), row(one), parse(bias, case)) for i, (one, bias) in block["down"].items())
         carry, feed = dict(rows(block["carry"])), dict(rows(block["feed"]))
         blocks.append(Block(heads, rows(block["out"]), units, down, carry, feed))
     words = {word: dict(row(one)) for word, one in data["words"].items()}
@@ -209,10 +187,10 @@ def read_tensors(data: bytes, vocabulary: Sequence[str], families: Mapping[str, 
     the number.
     """
     found = tensors(data)
-    rows = [dict(row) for row in matrix(found, "embed.words", None, None)]
-    _, width = found.pop("embed.words")[0]
-    if found.pop("unembed") != (tensors(data)["embed.words"]):
+    if found.pop("unembed") != found["embed.words"]:
         reject("weights: the output head is not the embedding")
+    width = found["embed.words"][0][1]
+    rows = [dict(row) for row in matrix(found, "embed.words", None, width)]
     position = dict(vector(found, "embed.position", width))
     if len(vocabulary) != len(rows) or len(set(vocabulary)) != len(rows):
         reject("vocabulary: as many different words are due as there are rows")
@@ -243,8 +221,6 @@ def read_block(found: Tensors, site: str, width: int) -> Block:
             reject(f"weights: {one}W_K: as many rows are due as W_Q has")
         for i, row in enumerate(matrix(found, one + "W_O", width, len(value))):
             out[i] += [(start + j, w) for j, w in row]
-        for name in ("W_Q", "W_K", "W_V", "W_O"):
-            del found[one + name]
         heads.append(Head(query, key, value))
         start += len(value)
     carry, feed = {}, {}
@@ -253,7 +229,6 @@ def read_block(found: Tensors, site: str, width: int) -> Block:
             {i: row for i, row in enumerate(matrix(found, f"{site}recurrence.{name}", width, width)) if row}
             for name in "AB"
         )
-        del found[f"{site}recurrence.A"], found[f"{site}recurrence.B"]
     site += "ffn."
     gate, up = matrix(found, site + "W_gate", None, width), matrix(found, site + "W_up", None, width)
     gates, ups = (dict(vector(found, site + name, len(gate))) for name in ("b_gate", "b_up"))
@@ -261,8 +236,6 @@ def read_block(found: Tensors, site: str, width: int) -> Block:
         reject(f"weights: {site}W_up: as many rows are due as W_gate has")
     biases = dict(vector(found, site + "b_down", width))
     down = [(i, row, biases.get(i, {})) for i, row in enumerate(matrix(found, site + "W_down", width, len(gate)))]
-    for name in ("W_gate", "W_up", "W_down", "b_gate", "b_up", "b_down"):
-        del found[site + name]
     units = [Unit(g, gates.get(i, {}), u, ups.get(i, {})) for i, (g, u) in enumerate(zip(gate, up, strict=True))]
     return Block(
         heads, [(i, row) for i, row in enumerate(out) if row], units, [d for d in down if d[1] or d[2]], carry, feed
@@ -294,10 +267,10 @@ def tensors(data: bytes) -> Tensors:
 
 
 def matrix(found: Tensors, name: str, height: int | None, width: int | None) -> list[Row]:
-    """Returns the rows of a matrix, zeros left out. Raises Rejected for another shape, or a number that is not finite."""
+    """Takes a matrix out of a file; returns its rows, zeros left out. Raises Rejected for another shape, or no finite number."""
     if name not in found:
         reject(f"weights: no {name}")
-    shape, values = found[name]
+    shape, values = found.pop(name)
     if len(shape) != 2 or height not in (None, shape[0]) or width not in (None, shape[1]):
         reject(f"weights: {name}: another shape is due")
     rows = []
@@ -310,8 +283,7 @@ def matrix(found: Tensors, name: str, height: int | None, width: int | None) -> 
 def vector(found: Tensors, name: str, length: int) -> Row:
     if name not in found or found[name][0] != [length]:
         reject(f"weights: {name}: another shape is due")
-    values = found[name][1] if not name.startswith("embed") else found.pop(name)[1]
-    return [(i, number(plain(Fraction(w)))) for i, w in enumerate(values) if w]
+    return [(i, number(plain(Fraction(w)))) for i, w in enumerate(found.pop(name)[1]) if w]
 
 
 def interpolate(rows: Sequence[Mapping[int, Polynomial]], low: int) -> dict[int, Polynomial]:

@@ -133,7 +133,7 @@ class Statement:
             length += f" + {last}*({one})"
         return found, length
 
-    def at(self, places: list[Place], hint: Any, where: str = "", given: Texts = (), scope: Texts = ()) -> Place:
+    def item(self, places: list[Place], hint: Any, where: str = "", given: Texts = (), scope: Texts = ()) -> Place:
         """Returns an item with values for its loops. That these are in range is owed, and that it stands there."""
         number, texts = hint
         place = places[kernel.whole_number(number, len(places))]
@@ -154,7 +154,7 @@ class Statement:
         self.owed.append({"for_all": values.kinds, "given": [*known, *values.facts()], "show": shown})
 
     def up_to_size(self, places: list[Place], words: int) -> None:
-        """Items of so many words each, and these are numbers from 1 to the size."""
+        """Requires that each item has so many words, which are numbers from 1 to the size."""
         for place in places:
             if len(place.words) != words:
                 reject(f"an item has {words} words here")
@@ -176,35 +176,35 @@ class Statement:
         self.owe([f"{zero} == {one}"], NEVER)
 
     def index(self, hints: Any) -> None:
-        """at: the place asked for."""
+        """Takes at: the place asked for."""
         (query,) = self.tokens()
-        self.tells(self.at(self.alice, hints["at"], query).words[0])
+        self.tells(self.item(self.alice, hints["at"], query).words[0])
 
     def ngram(self, hints: Any) -> None:
-        """first: where the query stands. match, query: its r-th token there and with Bob. answer: the place after."""
+        """Takes first: where the query stands; match, query: its r-th token there and with Bob; answer: the place after."""
         self.tokens()
         first, within = self.known(hints["first"], "k"), ["r >= 1", f"{self.asked} >= r"]
-        match = self.at(self.alice, hints["match"], f"{first} - 1 + r", within, "r")
-        query = self.at(self.bob, hints["query"], "r", within, "r")
+        match = self.item(self.alice, hints["match"], f"{first} - 1 + r", within, "r")
+        query = self.item(self.bob, hints["query"], "r", within, "r")
         self.owe([], f"{self.asked} >= 1")
         self.owe(within, f"{match.words[0]} == {query.words[0]}")
         self.none_before(first, put(query.words[0], {"r": "1"}))
-        self.tells(self.at(self.alice, hints["answer"], f"{first} + {self.asked}").words[0])
+        self.tells(self.item(self.alice, hints["answer"], f"{first} + {self.asked}").words[0])
 
     def none_before(self, position: str, token: str, *given: str) -> None:
-        """Alice does not write the token before this position."""
+        """Requires that Alice does not write the token before this position."""
         for place in self.alice:
             there = f"{position} >= {place.position} + 1", f"{place.words[0]} == {token}"
             self.owe([*given, *place.ranges, *there], NEVER)
 
     def counting(self, hints: Any) -> None:
-        """at: where the token stands if x[k] is 1."""
+        """Takes at: where the token stands if x[k] is 1."""
         (query,) = self.tokens()
-        self.owe(["x[k] == 1"], f"{self.at(self.alice, hints['at']).words[0]} == {query}")
+        self.owe(["x[k] == 1"], f"{self.item(self.alice, hints['at']).words[0]} == {query}")
         self.none_before(f"{self.length} + 1", query, "x[k] == 0")
 
     def istree(self, hints: Any) -> None:
-        """labels: of each vertex. ends: where those of edges' ends stand. apart: two. walks: from root to each item of labels."""
+        """Takes labels: of each vertex; ends: places of edges' ends; apart: two; walks: from root to each item of labels."""
         edges = [*self.alice, *(Place(p.loops, f"{self.length} + {p.position}", p.words) for p in self.bob)]
         self.owe([], f"{self.length} + {self.asked} == {self.size} - 1")
         self.up_to_size(edges, 2)
@@ -214,10 +214,10 @@ class Statement:
         for edge, ends in zip(edges, hints["ends"], strict=True):
             found = [self.label(labels, edge, end, iter(hint)) for end, hint in zip(edge.words, ends, strict=True)]
             self.owe([*edge.ranges, "x[k] == 0"], " == ".join(found))
-        self.owe([" == ".join(self.at(labels, hint).words[0] for hint in hints["apart"])], NEVER)
+        self.owe([" == ".join(self.item(labels, hint).words[0] for hint in hints["apart"])], NEVER)
         for place, walk in zip(labels, hints["walks"], strict=True):
             given = [*place.ranges, "x[k] == 1"]
-            steps = [self.at(edges, hint, "", given, dict(place.loops)).words for hint in walk]
+            steps = [self.item(edges, hint, "", given, dict(place.loops)).words for hint in walk]
             equal = [" == ".join(by_bits(end, lambda vertex: f"f[{vertex}]") for end in ends) for ends in steps]
             self.owe([*given, *equal], f"f[{place.position}] == f[{self.known(hints['root'], 'k')}]")
 
@@ -235,17 +235,17 @@ class Statement:
 
     def label(self, labels: list[Place], edge: Place, end: str, hints: Any) -> str:
         """Returns the label of an edge's end, whatever its bits are."""
-        return by_bits(end, lambda v: self.at(labels, next(hints), v, edge.ranges, dict(edge.loops)).words[0])
+        return by_bits(end, lambda v: self.item(labels, next(hints), v, edge.ranges, dict(edge.loops)).words[0])
 
     def blind(self, hints: Any) -> None:
-        """start: Alice's first place. keys: all tokens that she writes, each with its first place and the one after it."""
-        self.known(self.at(self.alice, hints["start"], "1").words[0])
+        """Takes start: Alice's first place; keys: all tokens that she writes, each with its first place and the one after it."""
+        self.known(self.item(self.alice, hints["start"], "1").words[0])
         keys = [self.known(key) for key, _, _ in hints["keys"]]
         for key, (_, first, behind) in zip(keys, hints["keys"], strict=True):
-            place = self.at(self.alice, first)
+            place = self.item(self.alice, first)
             self.owe([], f"{place.words[0]} == {key}")
             self.none_before(place.position, key)
-            self.known(self.at(self.alice, behind, f"{place.position} + 1").words[0])
+            self.known(self.item(self.alice, behind, f"{place.position} + 1").words[0])
         for place in self.alice:
             other = [f"{place.words[0]} <= {key} - 1 or {place.words[0]} >= {key} + 1" for key in keys]
             self.owe([*place.ranges, *other], NEVER)
@@ -291,7 +291,7 @@ class Values(ast.NodeTransformer):
         return ast.Name(name)
 
     def facts(self) -> list[str]:
-        """Bits are 0 or 1, and equal at equal places."""
+        """Returns that bits are 0 or 1, and equal at equal places."""
         bits = [(letter, *found) for (letter, _), found in self.found.items() if letter in BITS]
         given = [f"0 <= {name} <= 1" for _, name, _ in bits]
         for (letter, name, i), (other, another, j) in itertools.combinations(bits, 2):

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from verify.trusted.abstract_state import BESIDE, POSITION, Number, Polynomial, State, atom, names_of, plus, times
+from verify.trusted.abstract_state import BESIDE, POSITION, State
 from verify.trusted.candidates import PLACE, SCORE
 from verify.trusted.keys import Reading
+from verify.trusted.numbers import Number
+from verify.trusted.polynomials import Polynomial, atom, names_of, plus, times
 from verify.trusted.rejection import reject
 
 

@@ -53,33 +53,25 @@ if not __package__:  # run as a file
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from verify.trusted import rounding
-from verify.trusted.abstract_state import (
-    ONE,
-    POSITION,
-    SIZE,
-    Integer,
-    Number,
-    Polynomial,
-    Score,
-    Share,
-    State,
-    atom,
-    combine,
-    halves,
-    index_of,
-    names_of,
-    number,
-    only_share,
-    plus,
-    substitute,
-    times,
-    without,
-)
+from verify.trusted.abstract_state import POSITION, SIZE, Integer, Score, Share, State
 from verify.trusted.automaton import Place, range_of
 from verify.trusted.candidates import LINE, PLACE, Candidate, Pair, line_of
 from verify.trusted.heads import Reader
 from verify.trusted.keys import Reading
 from verify.trusted.model import NUMBER, Block, Head, Row, Weights, parse, read_json, whole
+from verify.trusted.numbers import Number
+from verify.trusted.polynomials import (
+    ONE,
+    Polynomial,
+    atom,
+    combine,
+    names_of,
+    number,
+    plus,
+    substitute,
+    times,
+    without,
+)
 from verify.trusted.rejection import reject
 
 GHOST = 1_000_000_010  # the register of atom 0; no weight has such a coordinate: those have nine digits at most
@@ -454,7 +446,7 @@ class ProgramChecker(rounding.Checker):
         elif value is None and all(monomial.count(LINE) < 2 for monomial in behind):
             sides = [state.restrict(atom(LINE), None, low), state.restrict(atom(LINE), high, None)]
         for side in filter(None, sides):
-            score = Score.of(side, side.fixed(side.register(BEHIND)), [LINE])
+            score = Score.complete(side, side.fixed(side.register(BEHIND)), [LINE])
             upper = side.bounds(score.rest, ideal=True)[1]
             for square in score.squares:
                 low, high = side.bounds(square.form)
@@ -518,26 +510,18 @@ class GhostReader(Reader):
         """Returns the state with the ghosts of the key, too."""
         return super().with_rows(state, head, where).having({KEYS - i: state.register(GHOST + i) for i in self.asked})
 
-    def pair(
-        self,
-        query: State,
-        queries: Sequence[Polynomial],
-        key: int | None,
-        joint: State,
-        place: Polynomial,
-        own: frozenset[str],
-    ) -> Iterator[Pair]:
+    def pair(self, key: int | None, joint: State, own: frozenset[str], asked: tuple[str, ...]) -> Iterator[Pair]:
         """Returns keys of a class where it can stand: just before the query, or before one that stands there."""
         part: State | None = joint
         if key is not None:
-            is_next = key in query.before
-            is_far = any(key in self.earlier(b) for b in query.before)
-            distance = plus(place, atom(POSITION), -1)
-            part = joint.having({PLACE: place}) if is_next or is_far else None
-            part = part and part.restrict(distance, None if is_far else -1, -1 if is_next else -2)
+            is_next = key in joint.before
+            is_far = any(key in self.earlier(b) for b in joint.before)
+            distance = plus(joint.register(PLACE), atom(POSITION), -1)
+            part = (
+                joint.restrict(distance, None if is_far else -1, -1 if is_next else -2) if is_next or is_far else None
+            )
         if part is not None:
-            place = place if key is None else part.register(PLACE)
-            yield from super().pair(query, queries, key, part, place, own)
+            yield from super().pair(key, part, own, asked)
 
     def apply(self, choice: Any, reading: Reading) -> list[State]:
         self.rule = choice[0]
@@ -653,7 +637,7 @@ class GhostReader(Reader):
         for c in candidates:
             start = c.joint.restrict(c.place, None, 1)
             if start is not None:
-                first.append(replace(c, joint=start, whole=False).scored())
+                first.append(replace(c, joint=start, whole=False))
             part: State | None = c.joint.restrict(c.place, 2, None)
             for a, b in self.definition.pairs[j]:
                 if part is None:
@@ -666,10 +650,10 @@ class GhostReader(Reader):
                 for low, high in ((None, -1), (1, None)):
                     side = part.restrict(difference, low, high)
                     if side is not None:
-                        others.append(replace(c, joint=side, whole=False).scored())
+                        others.append(replace(c, joint=side, whole=False))
                 part = part.restrict(difference, 0, 0)
             if part is not None:
-                matching.append(replace(c, joint=part, whole=False).scored())
+                matching.append(replace(c, joint=part, whole=False))
         return matching, others, first
 
     def require_order(self, candidates: Sequence[Candidate], j: int) -> None:
@@ -741,8 +725,8 @@ class GhostReader(Reader):
         mean, mark = state.register(slot), self.checker.marks[j]
         if all(c.lower == c.upper == top for c in others):
             many = atom(POSITION)
-        elif name := only_share(state, mean):
-            many = index_of(state, name)
+        elif name := state.only_share(mean):
+            many = state.index_of(name)
         elif mean == ONE:
             many = ONE
         else:
@@ -762,7 +746,7 @@ class GhostReader(Reader):
         if (
             len(shares) != 1
             or not isinstance(state.box[shares[0]], Share)
-            or not state.same(index_of(state, shares[0]), many)
+            or not state.same(state.index_of(shares[0]), many)
         ):
             reject(f"{self.where}: the mean of marks is not known, for ghost {j}")
         return {without(monomial, shares[0]): c}
@@ -773,7 +757,7 @@ def cut(state: State, polynomial: Polynomial, guide: Any) -> list[State]:
     part = guide.split(state, polynomial)
     if part is None:
         reject("a sign decides, and is not known")
-    return halves(state, *part)
+    return state.halves(*part)
 
 
 def is_zero(state: State, polynomial: Polynomial) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from verify.trusted.abstract_state import Number
+from verify.trusted.numbers import Number
 from verify.trusted.rejection import reject
 
 MOST_PIECES = 4096  # of an interval on which a polynomial's sign is looked for

@@ -43,44 +43,9 @@ from typing import Any, NamedTuple
 if not __package__:  # run as a file
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from verify.trusted.abstract_state import (
-    BESIDE,
-    ONE,
-    POSITION,
-    SHARED,
-    SIZE,
-    Domain,
-    Format,
-    Integer,
-    Number,
-    Polynomial,
-    Rounded,
-    Share,
-    State,
-    atom,
-    combine,
-    halves,
-    index_of,
-    names_of,
-    number,
-    only_share,
-    plus,
-    ratio,
-    substitute,
-    times,
-    written,
-)
-from verify.trusted.automaton import (
-    Consecutive,
-    Delayed,
-    Limited,
-    Place,
-    range_of,
-    read_invariant,
-    read_place,
-)
+from verify.trusted.abstract_state import BESIDE, POSITION, SHARED, SIZE, Domain, Format, Integer, Rounded, Share, State
+from verify.trusted.automaton import Consecutive, Delayed, Limited, Place, range_of, read_invariant, read_place
 from verify.trusted.candidates import LINE, READ
-from verify.trusted.growing import Case
 from verify.trusted.heads import Reader
 from verify.trusted.keys import Reading
 from verify.trusted.machine import Machine
@@ -97,6 +62,19 @@ from verify.trusted.model import (
     require_elements,
     text_of,
     whole,
+)
+from verify.trusted.numbers import Case, Number, ratio
+from verify.trusted.polynomials import (
+    ONE,
+    Polynomial,
+    atom,
+    combine,
+    names_of,
+    number,
+    plus,
+    polynomial_of,
+    substitute,
+    times,
 )
 from verify.trusted.rejection import Rejected, reject
 
@@ -272,10 +250,10 @@ class Checker:
             known.add(name)
         if not known >= SHARED or state.integer(POSITION).low < 1:
             reject("a class has no position, or one before 1")
-        used = [*state.registers.values(), *(written(form) for form in state.forms)]
+        used = [*state.registers.values(), *(polynomial_of(form) for form in state.forms)]
         if not all(names_of(p) <= known for p in used):
             reject("an atom has no domain")
-        if not all(state.is_integer(written(form)) for form in state.forms) or not all(
+        if not all(state.is_integer(polynomial_of(form)) for form in state.forms) or not all(
             0 <= j < many for j in state.before
         ):
             reject("a class is malformed")
@@ -315,12 +293,12 @@ class Checker:
                 reject(f"state {index}: no token can stand there")
             done = [state]
             for i, slope in self.weights.position.items():
-                done = [part for one in done for part in self.placed(one, i, times(atom(POSITION), slope))]
+                done = [part for one in done for part in self.add_position(one, i, times(atom(POSITION), slope))]
             done = self.extend(0, done, guide)
             leaves += [(index, self.leaf(one, entry, guide, place.label), one) for one in done]
         self.link(entry, leaves, {(q, index) for index, place in enumerate(self.places) for q in place.after})
 
-    def placed(self, state: State, i: int, offset: Polynomial) -> Iterator[State]:
+    def add_position(self, state: State, i: int, offset: Polynomial) -> Iterator[State]:
         """Returns the parts with the position added.
 
         One that stands for more than the largest element becomes that, where no word has a number.
@@ -356,7 +334,7 @@ class Checker:
         else:
             rows = [row for head in block.heads for row in (*head.query, *head.key, *head.value)]
             rows += block.feed.values()
-            classes = [self.counted(state, entry.live) for state in classes]
+            classes = [self.restrict_counts(state, entry.live) for state in classes]
         if not all(i in entry.live for row in rows for i, _ in row):
             reject(f"{where}: a coordinate is read that is not among those that are known")
         reader = self.reader_of(index // 2, classes, entry.live)
@@ -392,15 +370,15 @@ class Checker:
     def reader_of(self, block: int, classes: list[State], live: frozenset[int]) -> Reader:
         return Reader(self.machine, self.invariants, classes, live, f"block {block + 1}")
 
-    def counted(self, state: State, live: frozenset[int]) -> State:
+    def restrict_counts(self, state: State, live: frozenset[int]) -> State:
         """Returns the state with what invariants say of one position: a member of a group has a count from 1/2 to 1/(most + 1)."""
         for item in self.invariants:
             if isinstance(item, Consecutive) and {item.group, item.share} <= live:
-                name, group = only_share(state, state.register(item.share)), state.register(item.group)
+                name, group = state.only_share(state.register(item.share)), state.register(item.group)
                 if name and state.is_integer(group) and state.bounds(group)[0] >= 1:
-                    index = index_of(state, name)
+                    index = state.index_of(name)
                     part = state.restrict(index, 2, None)
-                    part = part and part.restrict(part.fixed(plus(index_of(part, name), item.most, -1)), None, 1)
+                    part = part and part.restrict(part.fixed(plus(part.index_of(name), item.most, -1)), None, 1)
                     if part is None:
                         reject("a class does not keep an invariant")
                     state = part
@@ -488,7 +466,7 @@ class Checker:
                 if own.low < domain.low or own.high > domain.high or own.error > domain.error:
                     reject(f"{name} has wider bounds here")
         for form, (low, high) in target.forms.items():
-            value = state.fixed(substitute(written(form), values))
+            value = state.fixed(substitute(polynomial_of(form), values))
             a, b = state.bounds(value)
             if a < low or b > high:
                 a, b = state.by_two_forms(value)
@@ -537,7 +515,7 @@ class Checker:
                 # In a part, more may be known of gates over the same atoms: those units are looked at again.
                 names = names_of(cut[0])
                 again = next((v for v in range(u) if names_of(state.register(GATE - v)) & names), u)
-                todo += [(part, again) for part in halves(state, *cut)]
+                todo += [(part, again) for part in state.halves(*cut)]
                 continue
             state = state.having({GATE - u: raw})
             if not (self.machine.fused and sign < 0):
@@ -565,8 +543,9 @@ class Checker:
         """Reads each head in turn, and adds what they write."""
         parts, width = [state], 0
         for h, head in enumerate(block.heads):
-            read = [part for one in parts for part in reader.read(one, h, head, READ - width, guide)]
-            parts = [*{part.signature: part for part in read}.values()]  # keys of many classes may hold the same
+            read, parts = [part for one in parts for part in reader.read(one, h, head, READ - width, guide)], []
+            for part in read:
+                parts += [part] if part not in parts else []  # keys of many classes may hold the same
             width += len(head.value)
         for n, state in enumerate(parts):
             for i, row in block.out:
@@ -628,7 +607,7 @@ class Checker:
         for past in entry.kept:
             if past.state.kind in state.before:
                 renamed = past.state.rename({name: name if name == SIZE else name + BESIDE for name in past.state.box})
-                joint = replace(state, before=frozenset([past.state.kind])).beside(renamed)
+                joint = replace(state, before=frozenset([past.state.kind])).pair_with(renamed)
                 if joint is not None:
                     distance = plus(atom(POSITION + BESIDE), atom(POSITION), -1)
                     joint = joint.having(renamed.registers).restrict(distance, -1, -1)
@@ -721,7 +700,7 @@ class Checker:
                             part = guide.split(state, open_[0])
                             if part is None:
                                 reject(f"the output head: the sign of {text_of(open_[0])} is not known")
-                            todo += halves(state, *part)
+                            todo += state.halves(*part)
                             break
 
     def logit(

@@ -110,7 +110,7 @@ def require(tree: ast.expr) -> None:
 
 
 def follows(left: str, right: str, rule: str, used: Sequence[tuple[str, str]]) -> bool:
-    """True if left == right follows by a rule from the lines that it names."""
+    """Returns whether left == right follows by a rule from the lines that it names."""
     if rule == "same":
         return congruent(left, right, used)
     if rule == "chain":
@@ -132,7 +132,7 @@ def follows(left: str, right: str, rule: str, used: Sequence[tuple[str, str]]) -
 
 
 def congruent(left: str, right: str, used: Sequence[tuple[str, str]]) -> bool:
-    """True if both are one function of arguments that are equal."""
+    """Returns whether both are one function of arguments that are equal."""
     match ast.parse(left, mode="eval").body, ast.parse(right, mode="eval").body:
         case ast.Call(func=ast.Name(id=name), args=some), ast.Call(func=ast.Name(id=same), args=others) if name == same:
             pairs = zip(map(ast.unparse, some), map(ast.unparse, others), strict=True)

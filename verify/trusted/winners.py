@@ -5,17 +5,19 @@ Standard library alone.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from verify.trusted.abstract_state import POSITION, Number, Polynomial, State, names_of, substitute
+from verify.trusted.abstract_state import POSITION, State
 from verify.trusted.automaton import Apart
 from verify.trusted.candidates import GROUP, LINE, Candidate, candidates_of, line_of
-from verify.trusted.growing import Growing, common_divisor
 from verify.trusted.keys import Reading
 from verify.trusted.model import whole
+from verify.trusted.numbers import Number, grows
+from verify.trusted.polynomials import Polynomial, names_of, substitute
 from verify.trusted.rejection import reject
 
 
@@ -81,7 +83,7 @@ def winning_part(c: Candidate, winning: Number, lost: list[Number]) -> Candidate
                 part = c.joint.restrict(square.form, square.least, square.least)
                 if part is None:
                     return None
-                c = replace(c, joint=part, whole=False).scored()
+                c = replace(c, joint=part, whole=False)
                 break
         else:
             return c
@@ -90,16 +92,10 @@ def winning_part(c: Candidate, winning: Number, lost: list[Number]) -> Candidate
 def lattice(polynomials: Sequence[Polynomial]) -> Number | None:
     """Returns the largest number of which each value is a multiple, as atoms are whole numbers; None if all are 0."""
     values = [c for polynomial in polynomials for c in polynomial.values()]
-    if any(isinstance(c, Growing) for c in values):
-        return common_divisor(values)
-    result = Fraction(0)
-    for polynomial in polynomials:
-        for c in polynomial.values():
-            a, b = result, abs(Fraction(c))
-            while b:
-                a, b = b, a % b
-            result = a
-    return result or None
+    if of_n := [c for c in values if grows(c)]:
+        return of_n[0].common_divisor(values)  # type: ignore[union-attr,no-any-return]
+    divisor = Fraction(math.gcd(*(c.numerator for c in values)), math.lcm(*(c.denominator for c in values)))
+    return divisor or None
 
 
 @dataclass(frozen=True)

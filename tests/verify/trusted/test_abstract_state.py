@@ -15,18 +15,8 @@ from typing import Any, NamedTuple
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from verify.trusted.abstract_state import (
-    BESIDE,
-    Domain,
-    Format,
-    Integer,
-    Polynomial,
-    Rounded,
-    Score,
-    Share,
-    State,
-    halves,
-)
+from verify.trusted.abstract_state import BESIDE, Domain, Format, Integer, Rounded, Score, Share, State
+from verify.trusted.polynomials import Polynomial
 
 World = Mapping[str, tuple[Fraction, Fraction]]
 PBIT, EXACT = 0, 1
@@ -181,7 +171,7 @@ def test_equal_atoms_leave_each_world(case: Case, data: st.DataObject) -> None:
 @given(cases(), st.data())
 def test_halves_are_the_whole(case: Case, data: st.DataObject) -> None:
     form, last = data.draw(polynomials(NAMES, degree=1, whole=True)), data.draw(st.integers(-6, 6))
-    found = {seen(part, world) for part in halves(case.state, form, last) for world in worlds(part)}
+    found = {seen(part, world) for part in case.state.halves(form, last) for world in worlds(part)}
     assert {seen(case.state, world) for world in case.worlds} <= found
 
 
@@ -209,7 +199,7 @@ def test_operator_rounds_once(case: Case, data: st.DataObject) -> None:
 def test_score_is_its_squares_and_rest(case: Case, data: st.DataObject) -> None:
     """Squares take away what they say: the form is least where it is said, and more by the gap at any other value."""
     state, polynomial = case.state, of_all(data, case.state)
-    score = Score.of(state, polynomial, data.draw(st.permutations(list(state.box))))
+    score = Score.complete(state, polynomial, data.draw(st.permutations(list(state.box))))
     for world in case.worlds:
         total = value(score.rest, world, PBIT)
         for square in score.squares:
@@ -232,7 +222,7 @@ def test_two_positions_beside_each_other_keep_theirs(one: Case, other: Case) -> 
     format_ = one.state.format
     names = {name: name if name == "n" else name + BESIDE for name in other.state.box}
     key = replace(other.state, format=format_).rename(names)
-    joint = one.state.beside(key)
+    joint = one.state.pair_with(key)
     assert joint is not None
     mine = {tuple(world[name] for name in NAMES) for world in one.worlds}
     its = {tuple(world[name] for name in NAMES) for world in other.worlds}

@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 
 from tests.verify.numbers_at import parity, value, values_at
 from verify.trusted import growing, growth
-from verify.trusted.growing import Case, Growing, common_divisor, down, larger, smaller, two_to, up
+from verify.trusted.growing import Case, Growing
 from verify.trusted.growth import root
 from verify.trusted.kernel import Rejected
+from verify.trusted.numbers import down, larger, smaller, two_to, up
 
 SIZES = [n for bits in (8, 9, 15, 16, 31, 40, 63, 64, 130) for n in (2 ** (bits - 1), 3 * 2 ** (bits - 2), 2**bits - 1)]
 BITS_OF_BITS = 4
@@ -166,7 +167,7 @@ def test_an_exponent_is_above_its_number_and_as_small_as_is_seen() -> None:
 
 def test_a_common_divisor_divides_all_at_each_n() -> None:
     values = [3 * E * N / 2, 6 * E * E / V, Fraction(9, 4) * E * B, 0]
-    divisor = common_divisor(values)
+    divisor = values[0].common_divisor(values)
     for n in (n for n in SIZES if parity(n) == 0):
         assert all((at(one, n) / at(divisor, n)).denominator == 1 for one in values)
     assert at(divisor, 200) == Fraction(3, 4) * 256 / 4

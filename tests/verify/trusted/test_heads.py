@@ -18,8 +18,9 @@ from constructions.layers import AttentionHead, Block, FeedForward, Transformer
 from constructions.wiring.wired import Wired
 from tests.verify.trusted.test_rounding import Document, contradiction, verdict
 from verify.trusted import candidates, rounding
-from verify.trusted.abstract_state import Domain, Format, Integer, Polynomial, Score, Share, State, atom
+from verify.trusted.abstract_state import Domain, Format, Integer, Share, State
 from verify.trusted.automaton import Consecutive
+from verify.trusted.polynomials import Polynomial, atom
 from verify.trusted.winners import Winners
 
 Rows = Sequence[Mapping[int, float]]
@@ -152,10 +153,13 @@ def test_group_below_one_in_the_exact_machine_has_no_count() -> None:
     state = State(Format(7), box, {0: {("s",): 4}, 1: {("c",): 1}})
     assert (state.bounds({("s",): 4}), state.bounds({("s",): 4}, ideal=True)[0]) == ((1, 1), Fraction(4, 5))
     checker = SimpleNamespace(invariants=[Consecutive(0, 1, {(): 9})])
-    counted = rounding.Checker.counted(cast(rounding.Checker, checker), state, frozenset((0, 1)))
+    counted = rounding.Checker.restrict_counts(cast(rounding.Checker, checker), state, frozenset((0, 1)))
     assert counted.integer("j") == Integer(1, 4)
     whole = replace(state, registers={0: {(): 1}, 1: {("c",): 1}})
-    assert rounding.Checker.counted(cast(rounding.Checker, checker), whole, frozenset((0, 1))).integer("j").low == 2
+    assert (
+        rounding.Checker.restrict_counts(cast(rounding.Checker, checker), whole, frozenset((0, 1))).integer("j").low
+        == 2
+    )
 
 
 @pytest.mark.parametrize(("group", "alike"), [({("s",): 4}, False), ({(): 1}, True)])
@@ -163,7 +167,7 @@ def test_group_below_one_in_the_exact_machine_keeps_nothing_apart(group: Polynom
     box: dict[str, Domain] = {"n": Integer(1, 1), "k": Integer(9, 9), "m": Integer(5, 5), "s": Share("m", 0)}
     registers = {candidates.SCORE: {("k'",): 1}, candidates.PLACE: atom("k'"), candidates.GROUP: group}
     joint = State(Format(7), {**box, "k'": Integer(1, 8)}, cast(dict[int, Polynomial], registers))
-    key = candidates.Candidate(0, joint, frozenset(["k'"]), Score((), {}), 0, ()).scored()
+    key = candidates.Candidate(0, joint, frozenset(["k'"]), 0, ())
     assert Winners([key], [True]).have_one_number(candidates.GROUP) == alike
 
 
@@ -174,7 +178,7 @@ def test_lead_over_a_key_whose_place_the_query_says() -> None:
     def key(score: Polynomial, place: Polynomial) -> candidates.Candidate:
         registers = {candidates.SCORE: score, candidates.PLACE: place, candidates.ASKED: atom("v")}
         joint = State(Format(23), box, registers)
-        return candidates.Candidate(0, joint, frozenset(["k'"]), Score((), {}), 0, ("v",)).scored()
+        return candidates.Candidate(0, joint, frozenset(["k'"]), 0, ("v",))
 
     at_v = key({("v", "v"): -1}, atom("v"))
     on_line = key({("k'",): -5, ("v", "v"): -1, ("v",): 5}, atom("k'"))

@@ -39,10 +39,11 @@ from verify.dossiers.dossier import Dossier, Subject
 from verify.dossiers.registry import find_dossier
 from verify.programs.shorthand import back, let
 from verify.trusted import program
-from verify.trusted.abstract_state import Format, Integer, Polynomial, Score, State, index_of, only_share, plus
+from verify.trusted.abstract_state import Format, Integer, State
 from verify.trusted.candidates import LINE, PLACE, SCORE, Candidate
 from verify.trusted.kernel import Rejected
 from verify.trusted.model import Weights, read_tensors
+from verify.trusted.polynomials import Polynomial, plus
 from verify.trusted.program import GHOST, GhostReader, Open, ProgramChecker, check
 
 Document = dict[str, Any]
@@ -331,7 +332,7 @@ def test_keys_of_one_position_each_are_ordered(kind: str, keys: list[tuple[int, 
         box: dict[str, Any] = {"k": Integer(9, 9), "h'": Integer(first, last), "x'": Integer(low, high)}
         registers: dict[int, Polynomial] = {PLACE: {("h'",): 1}, SCORE: {("x'",): 1}}
         state = State(Format(41), box, registers)
-        matching.append(Candidate(0, state, frozenset(["h'", "x'"]), Score((), {}), 0, ()).scored())
+        matching.append(Candidate(0, state, frozenset(["h'", "x'"]), 0, ()))
     with contextlib.nullcontext() if is_ordered else pytest.raises(Rejected):
         GhostReader.require_line(reader, matching, 0)
 
@@ -597,8 +598,8 @@ def _bound_numbers_on_one_side(step: int) -> Callable[..., None]:
 def _count_without_looking(
     reader: GhostReader, state: State, candidates: Sequence[Candidate], j: int, slot: int
 ) -> Polynomial:
-    name = only_share(state, state.register(slot))
-    return plus(index_of(state, name), {(): 1}, -1) if name else {}
+    name = state.only_share(state.register(slot))
+    return plus(state.index_of(name), {(): 1}, -1) if name else {}
 
 
 MUTANTS: list[tuple[str, Any, str, Any, Callable[[Document], None]]] = [

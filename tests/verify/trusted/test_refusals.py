@@ -28,27 +28,18 @@ from tests.verify.trusted.test_false_certificates import (
     to,
 )
 from verify.trusted import candidates, cases, growth, keys, program, rounding
-from verify.trusted.abstract_state import (
-    Domain,
-    Format,
-    Integer,
-    Polynomial,
-    Rounded,
-    Share,
-    State,
-    atom,
-    canonical,
-    halves,
-)
+from verify.trusted.abstract_state import Domain, Format, Integer, Rounded, Share, State
 from verify.trusted.automaton import Apart, Consecutive, Delayed, read_place
 from verify.trusted.candidates import Candidate, Pair
 from verify.trusted.counts import moving_gaps, read_count
-from verify.trusted.growing import Case, common_divisor, two_to
+from verify.trusted.growing import Case
 from verify.trusted.heads import Reader
 from verify.trusted.keys import Reading
 from verify.trusted.machine import Machine
 from verify.trusted.means import mean as read_mean
 from verify.trusted.model import MOST_ROWS, parse, text_of
+from verify.trusted.numbers import two_to
+from verify.trusted.polynomials import Polynomial, atom, canonical
 from verify.trusted.positions import read_position
 from verify.trusted.program import Definition, GhostReader, ProgramChecker
 from verify.trusted.ratios import Ratio
@@ -263,8 +254,8 @@ STATES: Cases = {
     "abstract_state.index: 1/m: m may be …": lambda: STATE.index(Share("a", 0)),
     "abstract_state.round: …: a value reaches […, …], and saturates": lambda: STATE.round({("k",): 2}, "here"),
     "abstract_state.restrict: no form of whole numbers: …": lambda: STATE.restrict(atom("s"), 0, 1),
-    "abstract_state.halves: a form that splits has no whole coefficients": lambda: halves(
-        STATE, {("k",): Fraction(1, 2)}, 1
+    "abstract_state.halves: a form that splits has no whole coefficients": lambda: STATE.halves(
+        {("k",): Fraction(1, 2)}, 1
     ),
     "rounding.require_covered: not each atom of the class has a value here": covers(STATE, {}, a=Integer(0, 7)),
     "rounding.require_covered: … may be no whole number": covers(STATE, {"a": HALF}, a=Integer(0, 7)),
@@ -386,9 +377,7 @@ def test_cases_of_heads_are_right_but_for_what_is_changed() -> None:
 
 HEADS: Cases = {
     "keys.pair: …: more than … pairs of a query and a key": lambda: [
-        next(one.pair(QUERY, [], None, QUERY, atom("k"), frozenset()))
-        for one in [reader()]
-        for one.many in [keys.MOST_PAIRS]
+        next(one.pair(None, QUERY, frozenset(), ())) for one in [reader()] for one.many in [keys.MOST_PAIRS]
     ],
     "heads.apply: …: a score is not alike in both machines": lambda: reader().apply(
         ["one", "self", None], reading(pair("1*s"))
@@ -411,8 +400,8 @@ HEADS: Cases = {
     ),
     "positions.read_position: …: the largest score saturates": by_position(pair("-40*k'*k' + 240*k' + 2097152")),
     "counts.target_of: …: no score is that of a distance between counts": by_count(OWN),
-    "counts.of: …: a count is no share": by_count(member(), pair("-2000", None, count="1")),
-    "counts.of: …: a score is not that of a distance between counts": by_count(member(), pair("1*s", None)),
+    "counts.take_apart: …: a count is no share": by_count(member(), pair("-2000", None, count="1")),
+    "counts.take_apart: …: a score is not that of a distance between counts": by_count(member(), pair("1*s", None)),
     "counts.read_count: …: there is no such invariant": by_count(OWN, invariants=[Apart(1, 1)]),
     "counts.read_count: …: a key may win though it differs": by_count(
         member(f"-100*g'*g' + 400*g' + -400 + {COUNT_3}"), OWN
@@ -595,15 +584,15 @@ NOWHERE = place("", "1", "1", [], least="2", most="3", ends=0)
 SUBLAYERS: Cases = {
     "rounding.embed: state …: no position, or one before 1": with_place(low="0"),
     "rounding.embed: state …: no token can stand there": of_numbers({}, automaton=[NOWHERE]),
-    "rounding.placed: the embedding: a position's slope depends on n": with_rows(position={"1": "1*n"}),
-    "rounding.placed: the embedding: a word's number and a position beyond the largest element are one sum": lambda: (
+    "rounding.add_position: the embedding: a position's slope depends on n": with_rows(position={"1": "1*n"}),
+    "rounding.add_position: the embedding: a word's number and a position beyond the largest element are one sum": lambda: (
         read(of_positions(1, 9000, {}, "1*k + -2", ""), {**model({"a": {"0": "-2"}}, {}), "position": {"0": "1"}})
     ),
     "rounding.step: …: a coordinate is known that was not": with_entry(live=[]),
     "rounding.step: …: a coordinate is read that is not among those that are known": with_block(
         units=[{**UNIT, "gate": {"5": "1"}}]
     ),
-    "rounding.counted: a class does not keep an invariant": lambda: rounding.Checker.counted(
+    "rounding.restrict_counts: a class does not keep an invariant": lambda: rounding.Checker.restrict_counts(
         replace_invariants(Consecutive(0, 1, {})),
         replace(STATE, registers={0: {(): 1}, 1: atom("s")}),
         frozenset([0, 1]),
@@ -839,8 +828,8 @@ def in_cases(part: Any, **fields: Any) -> Callable[[], object]:
 
 
 GROWING: Cases = {
-    "abstract_state.canonical: a form whose coefficients grow apart": lambda: canonical({("a",): 1, ("b",): N}),
-    "model.text_of: a quotient of polynomials has no text": lambda: text_of({("a",): ONE_OF_N}),
+    "polynomials.canonical: a form whose coefficients grow apart": lambda: canonical({("a",): 1, ("b",): N}),
+    "growing.terms: a quotient of polynomials has no text": lambda: text_of({("a",): ONE_OF_N}),
     "growing.ask: the case needs a split: … … 0": lambda: LARGE.number("3/4*$E") < N,
     "growing.number: a number is no text, or too long": lambda: LARGE.number("1" * 6000),
     "growing.number: a number has unknown symbols": lambda: LARGE.number("1*$f1"),
@@ -850,8 +839,8 @@ GROWING: Cases = {
     "growing.less: a number beside what is none": lambda: N < "n",
     "growing.__floor__: it is not seen what … is, rounded down": lambda: floor(N / 3),
     "growing.bit_length: the bit length of …": ONE_OF_N.bit_length,
-    "growing.two_to: 2^(…)": lambda: two_to(N),
-    "growing.common_divisor: a common divisor of quotients": lambda: common_divisor([N, ONE_OF_N]),
+    "growing.power_of_two: 2^(…)": lambda: two_to(N),
+    "growing.common_divisor: a common divisor of quotients": lambda: N.common_divisor([N, ONE_OF_N]),
     "cases.check: a file is too large": lambda: cases.check(b" " * (rounding.MOST_BYTES + 1)),
     "cases.accepted: B has from 2 to 64 bits at least, and there are two cases of them": in_cases({}, bits_of_bits=1),
     "cases.walked: a case is split too often": lambda: [*cases.walked({}, {}, LARGE, cases.MOST_DEPTH + 1)],

@@ -172,6 +172,10 @@ class State:
         """Returns whether all its atoms are whole numbers: then it is alike in both machines."""
         return all(type(self.box[name]) is Integer for monomial in polynomial for name in monomial)
 
+    def is_whole(self, polynomial: Polynomial) -> bool:
+        """Returns whether it is a whole number, as its coefficients and atoms are."""
+        return self.is_integer(polynomial) and all(c.denominator == 1 for c in polynomial.values())
+
     def is_form(self, polynomial: Polynomial) -> bool:
         return is_affine(polynomial) and self.is_integer(polynomial)
 

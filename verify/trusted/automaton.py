@@ -101,6 +101,7 @@ class Delayed(NamedTuple):
 
 
 Invariant = Apart | Consecutive | Limited | Delayed
+KINDS: dict[str, Any] = {"apart": Apart, "consecutive": Consecutive, "limited": Limited, "delayed": Delayed}
 
 
 def parse_size(text: Any, case: Case | None) -> Polynomial:
@@ -111,14 +112,6 @@ def parse_size(text: Any, case: Case | None) -> Polynomial:
 
 
 def read_invariant(item: Any, case: Case | None = None) -> Invariant:
-    match item["kind"]:
-        case "apart":
-            return Apart(whole(item["group"]), whole(item["by"]))
-        case "consecutive":
-            return Consecutive(whole(item["group"]), whole(item["share"]), parse_size(item["most"], case))
-        case "limited":
-            return Limited(whole(item["sum"]), parse_size(item["most"], case))
-        case "delayed":
-            return Delayed(whole(item["late"]), whole(item["early"]), whole(item["by"]))
-        case kind:
-            return reject(f"{kind} is no kind of invariant")
+    kind = KINDS.get(item["kind"]) or reject(f"{item['kind']} is no kind of invariant")
+    read = {field: parse_size if field == "most" else whole for field in kind._fields}
+    return kind(*(read[field](item[field], case) for field in kind._fields))  # type: ignore[no-any-return]

@@ -13,7 +13,7 @@ from verify.trusted.abstract_state import Score, State
 from verify.trusted.automaton import Consecutive
 from verify.trusted.candidates import COUNT, GROUP, Candidate
 from verify.trusted.keys import Reading
-from verify.trusted.numbers import Interval, Number, readable
+from verify.trusted.numbers import Interval, Number
 from verify.trusted.polynomials import Polynomial, atom, combine, names_of, plus, times, without
 from verify.trusted.ratios import Ratio
 from verify.trusted.rejection import reject
@@ -86,13 +86,9 @@ def read_count(reading: Reading, i: int) -> list[State]:
         ):
             reject(f"{where}: it is not known who wins")
         parts = [reading.part(query, [{} for _ in reading.width])]
-    lead = min(leads, default=None)
-    lowest = min(e.lower(ts) for e in scored)
-    if lead is not None and lead < reading.needed:
-        reject(f"{where}: scores may differ by {readable(lead)} only, and {readable(reading.needed)} is needed")
-    largest = keys.machine.format.largest
-    if any(e.upper(ts) > largest for e in scored) or (winning - reading.needed < -largest and lowest < -largest):
+    if any(e.upper(ts) > keys.machine.format.largest for e in scored):
         reject(f"{where}: a score saturates")
+    reading.require_lead(min(leads, default=None), winning)
     return parts
 
 
@@ -226,10 +222,11 @@ def moving_gaps(shares: Sequence[tuple[int, Number]], low: int, high: int, where
     before, this, next_, after = (Ratio([1], [shift, 1]) for shift in shifts)
     if low < 3 or t.minus(after).least(low, high) < 0 or this.minus(t).least(low, high) < 0:
         reject(f"{where}: the target is not seen to lie between the next two counts")
-    gap = next_.minus(t).square()
+    far, near = this.minus(t), next_.minus(t)
+    gap = near.times(near)
     ratios = (
-        this.minus(t).square().minus(gap),
-        after.minus(t).square().minus(gap),
+        far.times(far).minus(gap),
+        after.minus(t).times(after.minus(t)).minus(gap),
         before.minus(this).times(before.plus(this).minus(t).minus(t)),
     )
     return [ratio.least(low, high) for ratio in ratios]

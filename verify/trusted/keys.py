@@ -64,25 +64,20 @@ class Keys:
     ) -> None:
         self.machine, self.invariants, self.classes, self.live, self.where = machine, invariants, classes, live, where
         self.first = {i for i, state in enumerate(classes) if state.integer(POSITION).low == 1}
-        self.after: list[set[int]] = [set() for _ in classes]
-        for i, state in enumerate(classes):
-            for j in state.before:
-                self.after[j].add(i)
         self.known: dict[int, list[State]] = {}
-        self.reachable: dict[int, frozenset[int]] = {}
+        self.reachable: dict[tuple[int, frozenset[int]], frozenset[int]] = {}
         self.many = 0  # pairs that were looked at
 
-    def earlier(self, i: int) -> frozenset[int]:
-        """Returns the classes that some position before one of class i may have."""
-        if i not in self.reachable:
-            nodes = set(self.classes[i].before)
-            queue = list(nodes)
+    def earlier(self, i: int, avoid: frozenset[int] = frozenset()) -> frozenset[int]:
+        """Returns the classes that some position before one of class i may have, on ways back that avoid some classes."""
+        if (i, avoid) not in self.reachable:
+            nodes, queue = set[int](), [i]
             while queue:
-                fresh = self.classes[queue.pop()].before - nodes
+                fresh = self.classes[queue.pop()].before - nodes - avoid
                 nodes |= fresh
                 queue += fresh
-            self.reachable[i] = frozenset(nodes)
-        return self.reachable[i]
+            self.reachable[i, avoid] = frozenset(nodes)
+        return self.reachable[i, avoid]
 
     def back(self, i: int, steps: Number) -> frozenset[int]:
         """Returns the classes that the position so many before one of class i may have."""
@@ -95,13 +90,7 @@ class Keys:
 
     def is_sure(self, i: int, some: frozenset[int]) -> bool:
         """Returns whether each way from position 1 to one of class i meets one of these classes before."""
-        nodes: set[int] = set()
-        queue = list(self.first - some)
-        while queue:
-            fresh = self.after[queue.pop()] - nodes
-            nodes |= fresh
-            queue += fresh - some
-        return i not in self.first and i not in nodes
+        return i not in self.first and not self.first & self.earlier(i, some)
 
     def key_states(self, h: int, head: Head) -> list[State]:
         """Returns each class with its key and value rows beside the registers, and its atoms called otherwise."""

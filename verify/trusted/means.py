@@ -71,9 +71,7 @@ def mean(reading: Reading, winners: Sequence[Candidate], sure: Any, *, everybody
         if read in surely and one_key and all(keys.multiplicity(c) == 1 and c.value(j) == ONE for c in some_parts):
             values.append(atom(share))
             continue
-        if not all(
-            c.joint.is_integer(c.value(j)) and all(x.denominator == 1 for x in c.value(j).values()) for c in winners
-        ):
+        if not all(c.joint.is_whole(c.value(j)) for c in winners):
             reject(f"{where}: values that are no whole numbers have a mean")
         bounds = [c.joint.bounds(c.value(j)) for c in winners]
         ends = [end for low, high in bounds for end in (up(low), down(high))]

@@ -24,7 +24,7 @@ def read_position(reading: Reading, f: Polynomial) -> list[State]:
     what it leads by. A key after f, where there is one at f, may have any score that is as far below.
     """
     query, where, k = reading.query, reading.where, atom(POSITION)
-    if not query.is_form(f) or any(c.denominator != 1 for c in f.values()):
+    if not query.is_form(f) or not query.is_whole(f):
         reject(f"{where}: the position that is looked for is no whole number")
     name, rest = POSITION + BESIDE, dict[tuple[str, ...], Number]()
     cost: Number = 0

@@ -299,7 +299,7 @@ class ProgramChecker(rounding.Checker):
             reject(f"ghost {j} compares more than one pair, or none, and no recurrence keeps that")
         key, asked = (state.fixed(state.register(GHOST + i)) for i in self.definition.pairs[j][0])
         low, high = state.bounds(key)
-        is_bit = state.is_integer(key) and all(c.denominator == 1 for c in key.values()) and 0 <= low <= high <= 1
+        is_bit = state.is_whole(key) and 0 <= low <= high <= 1
         if not is_bit or asked != ONE or (high > 0 and state.integer(POSITION).low == 1):
             reject(f"ghost {j} is not the sum of what it compares")
 
@@ -406,7 +406,7 @@ class ProgramChecker(rounding.Checker):
             if rest[1] not in families:
                 reject(f"the output head: there is no family {rest[1]!r}")
             family = families[rest[1]]
-            if any(c.denominator != 1 for c in value.values()):
+            if not state.is_whole(value):
                 reject("the output head: the due number may be no whole number")
             low, high = state.bounds(value)
             if low < family.low or high > family.high:
@@ -560,7 +560,7 @@ class GhostReader(Reader):
         ends: list[Number] = [0]
         for c in candidates if self.definition.atoms[j][0] != "count" else ():
             value = c.joint.register(KEYS - self.definition.operands[j][0])
-            if not c.joint.is_integer(value) or any(x.denominator != 1 for x in value.values()):
+            if not c.joint.is_whole(value):
                 reject(f"{self.where}: ghost {j} may be no whole number")
             ends += c.joint.bounds(value)
         done = []
@@ -607,7 +607,7 @@ class GhostReader(Reader):
             return True
         if kind == "at":
             target = state.fixed(state.register(GHOST + self.definition.operands[j][1]))
-            if not state.is_form(target) or any(c.denominator != 1 for c in target.values()):
+            if not state.is_form(target) or not state.is_whole(target):
                 reject(f"{self.where}: the position of ghost {j} may be no whole number")
             if state.same(place, target):
                 return True

@@ -34,9 +34,6 @@ class Ratio(NamedTuple):
     def times(self, other: Ratio) -> Ratio:
         return Ratio(convolve(self.top, other.top), convolve(self.under, other.under))
 
-    def square(self) -> Ratio:
-        return self.times(self)
-
     def least(self, low: int, high: int) -> Number:
         """Returns what it is not below at low … high: a little less than the smaller of both ends, if that is readable."""
         bound = min(Fraction(horner(self.top, m)) / horner(self.under, m) for m in (low, high))

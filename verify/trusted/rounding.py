@@ -1,8 +1,7 @@
 """Checks a certificate of rounding: `python -I -S verify/trusted/rounding.py CERTIFICATE.json WEIGHTS [SIDECAR.json]`.
 
-It needs Python's standard library alone, and beside it `abstract_state.py`, `machine.py`, `model.py`, `automaton.py`, `heads.py`
-with the files that this names, `growing.py`, `growth.py` and `rejection.py`. Whoever wrote the certificate is not trusted.
-docs/certificate-format.md has its fields; `model.py` says how WEIGHTS is read.
+It needs Python's standard library alone, and the files beside it that docs/certificate-format.md lists. That page has the fields of
+a certificate, too. Whoever wrote it is not trusted. `model.py` says how WEIGHTS is read.
 
 Theorem, if the file is accepted. Take the p-bit machine with these weights: R_p, nearest, ties to even, under this discipline.
 Take beside it the exact machine: the same weights and rational numbers, and a head reads the mean of the keys of largest score.
@@ -443,7 +442,7 @@ class Checker:
             value = state.fixed(values[name])
             if isinstance(domain, Integer):
                 low, high = state.bounds(value)
-                if not state.is_integer(value) or any(c.denominator != 1 for c in value.values()):
+                if not state.is_whole(value):
                     reject(f"{name} may be no whole number")
                 if low < domain.low or high > domain.high or not self.keeps_step(state, value, domain):
                     reject(f"{name} may be {low} … {high}, and not as {domain} has it")
@@ -620,28 +619,21 @@ class Checker:
         Each e is a whole number between the ends that it has over all classes.
         """
         found = {}
-        for r, feed in block.feed.items():
-            carry, fed = block.carry.get(r, []), dict(feed)
-            if len(carry) != 1 or len(fed) != 2 or carry[0][0] != r:
+        for item, r in itertools.product(self.invariants, block.feed):
+            if not isinstance(item, Delayed):
                 continue
-            b = carry[0][1].get((), 0)
-            for item in self.invariants:
-                if not isinstance(item, Delayed) or fed.keys() != {item.early, item.late} or type(b) is not int:
-                    continue
-                c = fed[item.early].get((), 0)
-                if b < 2 or not 1 <= item.by <= MOST_DELAY or fed[item.late] != {(): -c * b**item.by}:
-                    continue
-                if carry[0][1] == {(): b} and fed[item.early] == {(): c}:
-                    if not fed.keys() <= live:
-                        reject(f"{where}: a coordinate is not among those that are known")
-                    entering = [(state, state.register(i)) for state in classes for i in fed]
-                    if not all(
-                        state.is_integer(e) and all(type(x) is int for x in e.values()) for state, e in entering
-                    ):
-                        reject(f"{where}: what enters the queue, or leaves it, may be no whole number")
-                    ends = [end for state in classes for end in state.bounds(state.register(item.early))]
-                    found[r] = Queue(item.by, b, c, math.floor(min(0, *ends)), math.ceil(max(0, *ends)))
-                    break
+            carry, fed = dict(block.carry.get(r, ())), dict(block.feed[r])
+            b, c = carry.get(r, {}).get((), 0), fed.get(item.early, {}).get((), 0)
+            if type(b) is not int or b < 2 or not c or not 1 <= item.by <= MOST_DELAY:
+                continue
+            if carry != {r: {(): b}} or fed != {item.early: {(): c}, item.late: {(): -c * b**item.by}}:
+                continue
+            if not fed.keys() <= live:
+                reject(f"{where}: a coordinate is not among those that are known")
+            if not all(state.is_whole(state.register(i)) for state in classes for i in fed):
+                reject(f"{where}: what enters the queue, or leaves it, may be no whole number")
+            ends = [end for state in classes for end in state.bounds(state.register(item.early))]
+            found[r] = Queue(item.by, b, c, math.floor(min(0, *ends)), math.ceil(max(0, *ends)))
         return found
 
     def queued(self, part: State, feed: Row, queue: Queue, where: str) -> tuple[State, Polynomial]:
@@ -773,12 +765,10 @@ def answer_command(
         print(f"usage: {usage}", file=sys.stderr)
         return 2
     try:
-        files = [Path(name).read_bytes() for name in arguments]
+        count = judge(*(Path(name).read_bytes() for name in arguments))
     except OSError as error:
         print(f"{error.filename}: {error.strerror}", file=sys.stderr)
         return 2
-    try:
-        count = judge(*files)
     except Rejected as why:
         print(f"rejected: {why}")
         return 1

@@ -41,17 +41,7 @@ from verify.trusted.kernel import Rejected
 from verify.trusted.keys import Reading
 from verify.trusted.model import read_rows, read_tensors, require_elements, text_of
 from verify.trusted.numbers import at_least, down, is_more, is_whole, plain, ratio, readable
-from verify.trusted.polynomials import (
-    Polynomial,
-    atom,
-    canonical,
-    names_of,
-    number,
-    plus,
-    polynomial_of,
-    substitute,
-    without,
-)
+from verify.trusted.polynomials import Polynomial, atom, canonical, names_of, number, plus, substitute, sum_of, without
 
 HERE, BEFORE = POSITION, POSITION + BESIDE
 FEW = 8  # positions of a query that are looked at one by one, where no rule holds for all
@@ -127,7 +117,7 @@ def class_of(state: AbstractState) -> Document:
     for name in (SIZE, POSITION, *state.box):
         visit(name)
     forms = [
-        [text_of(dict(polynomial_of(form))), *map(text_or_number, ends)]
+        [text_of(dict(sum_of(form))), *map(text_or_number, ends)]
         for form, ends in sorted(state.forms.items())
         if len(form) > 1
     ]
@@ -233,16 +223,13 @@ class Finder(rounding.Checker):
 class TrialReader(Reader):
     """A reader that keeps what a head reads by the rule that was tried last: it is asked for once more where the rule is used."""
 
-    tried: tuple[object, ...] = ()
-    parts: Sequence[State] = ()
+    tried: tuple[Any, Reading | None, list[State]] = None, None, []
 
     def apply(self, choice: Any, reading: Reading) -> list[State]:
         """Reads the head by a rule, unless the same was asked just before."""
-        asked = (choice, reading)
-        if not self.tried or not all(map(operator.is_, asked, self.tried)):
-            self.parts = super().apply(choice, reading)
-            self.tried = asked
-        return [*self.parts]
+        if choice is not self.tried[0] or reading is not self.tried[1]:
+            self.tried = choice, reading, super().apply(choice, reading)
+        return [*self.tried[2]]
 
 
 class ClassChoices(rounding.Guide):
@@ -290,15 +277,14 @@ class ClassChoices(rounding.Guide):
         return ["split", text_of(atom(HERE)), written_number(first)]
 
     def target(self, state: State, label: str) -> tuple[int, dict[str, Polynomial]]:
-        following, of_kept = self.finder.entries[self.place], label == rounding.KEEP
+        following, of_kept = self.following(), label == rounding.KEEP
         targets, live = following.classes, following.live
         if of_kept:  # what is kept is of the entry that it comes from
             targets = self.finder.entries[self.place - 1].kept
             live = frozenset(i for one in (state, *(kept.state for kept in targets)) for i in one.registers)
         order = [i for i, one in enumerate(targets) if (one.state.kind == self.kind if of_kept else one.label == label)]
-        # First the classes that the static checker went to from here, of these the one that leaves least open.
-        near = frozenset(order) if of_kept else self.finder.targets(self.place, self.kind)
-        order.sort(key=lambda i: (i not in near, len(targets[i].state.box)))
+        near = frozenset(order) if of_kept else self.near(order)
+        order.sort(key=lambda i: (i not in near, len(targets[i].state.box)))  # of these the one that leaves least open
         reasons, held = [], {i: state.fixed(p) for i, p in state.registers.items() if p and i in live}
         for index in order:
             try:
@@ -307,9 +293,20 @@ class ClassChoices(rounding.Guide):
             except Rejected as reason:
                 reasons.append(str(reason))
             else:
-                self.choices.append(["class", index, {name: text_of(p) for name, p in names.items()}])
+                self.note_class(index, state, names, of_kept)
                 return index, names
         raise Rejected(f"a part of {label!r} is of no class: {'; '.join(dict.fromkeys(reasons))}")
+
+    def following(self) -> rounding.Entry:
+        """Returns the entry whose classes parts go to."""
+        return self.finder.entries[self.place]
+
+    def near(self, order: Iterable[int]) -> AbstractSet[int]:
+        """Returns the classes to try first: those that the static checker went to from here."""
+        return self.finder.targets(self.place, self.kind)
+
+    def note_class(self, index: int, state: State, names: Mapping[str, Polynomial], of_kept: bool) -> None:
+        self.choices.append(["class", index, {name: text_of(p) for name, p in names.items()}])
 
 
 def written_number(value: Any) -> Any:
@@ -323,7 +320,7 @@ def cuts(state: State, polynomial: Polynomial) -> Iterator[tuple[Polynomial, int
     if state.is_form(polynomial):
         form, factor = canonical(polynomial)
         zero = ratio(-d, factor)
-        yield from ((polynomial_of(form), math.floor(zero)), (polynomial_of(form), math.ceil(zero) - 1))
+        yield from ((sum_of(form), math.floor(zero)), (sum_of(form), math.ceil(zero) - 1))
         return
     shares = {name: domain for name in names_of(polynomial) if isinstance(domain := state.box[name], Share)}
     if len(shares) == 2:

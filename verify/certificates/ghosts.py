@@ -11,6 +11,7 @@ import itertools
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -40,8 +41,8 @@ from verify.trusted.polynomials import (
     names_of,
     number,
     plus,
-    polynomial_of,
     substitute,
+    sum_of,
     times,
 )
 from verify.trusted.program import (
@@ -694,7 +695,7 @@ class GhostFinder(ProgramChecker):
         forms = {text: ends for text, *ends in item["forms"]}
         for one in relations:
             form, _ = canonical(one)
-            held = [substitute(polynomial_of(form), leaf.names) for leaf in leaves]
+            held = [substitute(sum_of(form), leaf.names) for leaf in leaves]
             spans = [leaf.state.bounds(leaf.state.fixed(p)) for leaf, p in zip(leaves, held, strict=True)]
             ends = [math.floor(min(low for low, _ in spans)), math.ceil(max(high for _, high in spans))]
             narrow(forms, form, ends)
@@ -713,31 +714,18 @@ class GhostSearch(ClassChoices):
         self.choices.append([kind, self.flags])
         return [self.flags]
 
-    def target(self, state: State, label: str) -> tuple[int, dict[str, Polynomial]]:
-        reasons = []
-        if label == rounding.KEEP:
-            targets = self.ghosts.entries[self.place - 1].kept
-            live = frozenset(i for one in (state, *(kept.state for kept in targets)) for i in one.registers)
-            order = [i for i, one in enumerate(targets) if one.state.kind == self.kind]
+    def following(self) -> rounding.Entry:
+        return self.ghosts.base[self.place]
+
+    def near(self, order: Iterable[int]) -> AbstractSet[int]:
+        return frozenset(order)
+
+    def note_class(self, index: int, state: State, names: Mapping[str, Polynomial], of_kept: bool) -> None:
+        if of_kept:
+            super().note_class(index, state, names, of_kept)
         else:
-            targets, live = self.ghosts.base[self.place].classes, self.ghosts.base[self.place].live
-            order = [i for i, one in enumerate(targets) if one.label == label]
-        order.sort(key=lambda i: len(targets[i].state.box))
-        for index in order:
-            target = targets[index].state
-            try:
-                names = match(target, state, live)
-                self.ghosts.require_covered(state, target, names, live)
-            except Rejected as reason:
-                reasons.append(str(reason))
-            else:
-                if label == rounding.KEEP:
-                    self.choices.append(["class", index, {name: text_of(p) for name, p in names.items()}])
-                    return index, names
-                self.ghosts.leaves.append(Leaf(self, len(self.choices), index, state, names))
-                self.choices.append(["class", index, {}])
-                return index, names
-        raise Rejected(f"a part of {label!r} is of no class: {'; '.join(dict.fromkeys(reasons))}")
+            self.ghosts.leaves.append(Leaf(self, len(self.choices), index, state, {**names}))
+            self.choices.append(["class", index, {}])
 
 
 class Follow(GhostSearch):
@@ -810,7 +798,7 @@ class Follow(GhostSearch):
 
 def narrow(forms: Document, form: Form, ends: Sequence[int]) -> None:
     """Adds bounds of a form to those of a class."""
-    text = text_of(dict(polynomial_of(form)))
+    text = text_of(dict(sum_of(form)))
     low, high = forms.get(text, ends)
     forms[text] = [max(low, ends[0]), min(high, ends[1])]
 

@@ -48,8 +48,8 @@ from verify.trusted.polynomials import (
     names_of,
     number,
     plus,
-    polynomial_of,
     substitute,
+    sum_of,
     times,
     without,
 )
@@ -184,11 +184,8 @@ class State:
 
     def fixed(self, polynomial: Polynomial) -> Polynomial:
         """Returns it with numbers in place of atoms that have one value."""
-        values = {}
-        for name in names_of(polynomial):
-            domain = self.box[name]
-            if isinstance(domain, Integer) and domain.low == domain.high:
-                values[name] = number(domain.low)
+        domains = ((name, self.box[name]) for name in names_of(polynomial))
+        values = {name: number(d.low) for name, d in domains if isinstance(d, Integer) and d.low == d.high}
         return substitute(polynomial, values) if values else polynomial
 
     def same(self, first: Polynomial, second: Polynomial) -> bool:
@@ -274,7 +271,7 @@ class State:
             if again or all((name,) in polynomial for name, _ in form):
                 for factor in factors:
                     low, high = product((factor, factor), ends)
-                    a, b = self.bounds(plus(polynomial, polynomial_of(form), -factor), refine=again)
+                    a, b = self.bounds(plus(polynomial, sum_of(form), -factor), refine=again)
                     yield a + low, b + high
 
     def by_two_forms(self, polynomial: Polynomial) -> Interval:
@@ -342,9 +339,8 @@ class State:
             off: Number = 0
             for name in monomial:
                 domain = self.box[name]
-                error: Number = 0 if isinstance(domain, Integer) else self.format.half
-                if isinstance(domain, Rounded):
-                    error = domain.error
+                whole = isinstance(domain, Integer)
+                error = domain.error if isinstance(domain, Rounded) else 0 if whole else self.format.half
                 low, high = self.range(name)
                 largest: Number = max(-low, high) + error
                 size, off = size * largest, off * largest + size * error
@@ -426,9 +422,7 @@ class State:
         part = replace(self, forms={**self.forms, form: (first, last)})
         if first == last:
             for name, c in sorted(form, key=lambda item: (BESIDE in item[0], item[0]), reverse=True):  # of a key first
-                rest = combine(
-                    ((number(first), c), (polynomial_of(tuple(item for item in form if item[0] != name)), -c))
-                )
+                rest = combine(((number(first), c), (sum_of(tuple(item for item in form if item[0] != name)), -c)))
                 if abs(c) == 1 and name not in SHARED and (not part.counts(name) or is_shift(rest)):
                     return part.eliminate(name, rest)
         return part.narrow()
@@ -445,10 +439,10 @@ class State:
 
     def narrow(self) -> State | None:
         """Returns the state with bounds of the atoms as narrow as the forms tell, in a few passes."""
-        box, pending = dict(self.box), list(self.forms.items())
+        pending = list(self.forms.items())
         known = {name: self.integer(name) for form in self.forms for name, _ in form}
         for _ in range(PASSES):
-            before = dict(known)
+            changed = set[str]()
             for form, (first, last) in pending:
                 for name, c in form:
                     low, high = first, last
@@ -466,18 +460,13 @@ class State:
                         return None
                     if (low, high) != old[:2]:
                         known[name] = Integer(low, high, old.step)
-            changed = {name for name in known if known[name] is not before[name]}
+                        changed.add(name)
             pending = [item for item in self.forms.items() if not changed.isdisjoint(name for name, _ in item[0])]
             if not pending:
                 break
-        box |= known
-        state, values = replace(self, box=box), {}
-        for name, domain in box.items():
-            if isinstance(domain, Integer) and domain.low == domain.high:
-                values[name] = number(domain.low)
-        if values:
-            state = state.replace_atoms(values)
-        return state
+        state = replace(self, box={**self.box, **known})
+        values = {name: number(d.low) for name, d in state.box.items() if isinstance(d, Integer) and d.low == d.high}
+        return state.replace_atoms(values) if values else state
 
     def replace_atoms(self, values: Mapping[str, Polynomial]) -> State:
         """Returns the state with polynomials of the same value in place of atoms, in registers, forms and Rounded atoms.
@@ -494,7 +483,7 @@ class State:
             if all(name not in values for name, _ in form):
                 forms[form] = (first, last)
                 continue
-            body = substitute(polynomial_of(form), values)
+            body = substitute(sum_of(form), values)
             shift = body.pop((), 0)
             if len(body) > 1:
                 rest, factor = canonical(body)
@@ -520,7 +509,7 @@ class State:
         # A form that had the atom may be one of one atom now, or a number: its bounds are kept by asking for them again.
         pending = [(value, old.low, old.high)]
         pending += [
-            (substitute(polynomial_of(f), {name: value}), *ends)
+            (substitute(sum_of(f), {name: value}), *ends)
             for f, ends in self.forms.items()
             if any(a == name for a, _ in f)
         ]
@@ -547,7 +536,7 @@ class State:
         return replace(self, box=box, forms=forms)
 
     def pair_with(self, other: State) -> State | None:
-        """Returns the state with what is known of another position, whose atoms have other names but for n;
+        """Returns the state with what is known of another position, by other names; its registers replace those of the same number.
 
         None if no n has both.
         """
@@ -555,7 +544,12 @@ class State:
         size = Integer(max(mine.low, its.low), min(mine.high, its.high))
         if size.low > size.high:
             return None
-        return replace(self, box={**self.box, **other.box, SIZE: size}, forms={**self.forms, **other.forms})
+        box, registers = {**self.box, **other.box, SIZE: size}, {**self.registers, **other.registers}
+        return replace(self, box=box, registers=registers, forms={**self.forms, **other.forms})
+
+    def as_other(self) -> State:
+        """Returns the state with the names that its atoms have beside those of another position."""
+        return self.rename({name: name if name == SIZE else name + BESIDE for name in self.box})
 
     def rename(self, names: Mapping[str, str]) -> State:
         def change(polynomial: Polynomial) -> Polynomial:
@@ -570,7 +564,7 @@ class State:
             box[names[name]] = domain
         forms = {}
         for form, (low, high) in self.forms.items():
-            body, factor = canonical(change(polynomial_of(form)))
+            body, factor = canonical(change(sum_of(form)))
             forms[body] = (low, high) if factor == 1 else (-high, -low)
         return replace(self, box=box, forms=forms, registers={i: change(p) for i, p in self.registers.items()})
 
@@ -628,8 +622,8 @@ class Score(NamedTuple):
                 squares.append(Square(cost, form))
         return Score(tuple(squares), rest)
 
-    def upper(self, state: State) -> Number:
-        result = state.bounds(self.rest)[1]
+    def upper(self, state: State, ideal: bool = False) -> Number:
+        result = state.bounds(self.rest, ideal)[1]
         for square in self.squares:
             low, high = state.bounds(square.form)
             result -= square.cost * (square.least**2 if low <= 0 <= high else min(low * low, high * high))

@@ -54,9 +54,7 @@ class Pair:
         if self.key is not None:
             distance = plus(self.place, atom(POSITION), -1)
             part = self.joint.restrict(distance, None, -1) if self.joint.by_two_forms(distance)[0] <= -1 else None
-        if part is None:
-            return None
-        return Candidate(self.key, part, self.own, self.noise, self.asked)
+        return None if part is None else Candidate(self.key, part, self.own, self.noise, self.asked)
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,4 @@
-"""Reads, among equal keys, the one whose count 1/m is nearest to a target.
-
-Standard library alone.
-"""
+"""Reads, among equal keys, the one whose count 1/m is nearest to a target."""
 
 from __future__ import annotations
 
@@ -52,17 +49,12 @@ def read_count(reading: Reading, i: int) -> list[State]:
                 reject(f"{where}: a key may win though it differs")
             form = squares[0].form if squares else {}
             group = e.c.joint.register(GROUP - i)
-            for number_ in (e.c.joint.fixed(plus(group, form, sign)) for sign in (-1, 1)):
-                if (
-                    not names_of(number_) & e.c.own
-                    and e.c.joint.is_integer(number_)
-                    and e.c.joint.bounds(number_)[0] >= 1
-                    and shared in (None, number_)
-                ):
-                    shared = number_
-                    break
-            else:
+            numbers = [e.c.joint.fixed(plus(group, form, sign)) for sign in (-1, 1)]
+            numbers = [one for one in numbers if not names_of(one) & e.c.own and shared in (None, one)]
+            numbers = [one for one in numbers if e.c.joint.is_integer(one) and e.c.joint.bounds(one)[0] >= 1]
+            if not numbers:
                 reject(f"{where}: what is compared is not the invariant's number")
+            shared = numbers[0]
             part: State | None = e.c.joint
             if squares:
                 leads.append(winning - (upper - squares[0].cost))

@@ -6,7 +6,7 @@ Standard library alone. A query is read by the rule that the certificate names. 
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
 from verify.trusted.abstract_state import POSITION, State
 from verify.trusted.candidates import QUERY, SCORE
@@ -19,17 +19,14 @@ from verify.trusted.rejection import reject
 from verify.trusted.winners import read_one
 
 
-class Choices(Protocol):
-    """Who says by which rule a head is read."""
-
-    def rule(self, reader: Reader, reading: Reading) -> Any: ...
-
-
 class Reader(Keys):
     """Reads heads of one block."""
 
-    def read(self, query: State, h: int, head: Head, at: int, guide: Choices) -> list[State]:
-        """Returns the query in parts, with what the head reads in the registers at, at − 1, …; h: which head it is, from 0."""
+    def read(self, query: State, h: int, head: Head, at: int, guide: Any) -> list[State]:
+        """Returns the query in parts, with what the head reads in the registers at, at − 1, …
+
+        h: which head it is, from 0. guide: says by which rule it is read, as `rounding.Guide` does.
+        """
         where = f"{self.where}, head {h + 1}"
         origin = query
         for j, row in enumerate(head.query):
@@ -45,7 +42,7 @@ class Reader(Keys):
             return [state for part in split for state in self.read(part, h, head, at, guide)]
         return self.judge(self.apply(rule, reading), reading, h, guide)
 
-    def judge(self, parts: list[State], reading: Reading, h: int, guide: Choices) -> list[State]:
+    def judge(self, parts: list[State], reading: Reading, h: int, guide: Any) -> list[State]:
         """Returns the parts that head h reads, as `apply` has them. A checker of programs asks here what the keys mean."""
         return parts
 

@@ -28,7 +28,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from verify.trusted.abstract_state import BESIDE, POSITION, SHARED, SIZE, Format, State
+from verify.trusted.abstract_state import BESIDE, POSITION, SHARED, Format, State
 from verify.trusted.automaton import Apart, Consecutive, Invariant
 from verify.trusted.candidates import (
     ASKED,
@@ -95,9 +95,8 @@ class Keys:
     def key_states(self, h: int, head: Head) -> list[State]:
         """Returns each class with its key and value rows beside the registers, and its atoms called otherwise."""
         if h not in self.known:
-            self.known[h] = [self.with_rows(state, head, f"{self.where}, head {h + 1}") for state in self.classes]
-            names = [{name: name if name == SIZE else name + BESIDE for name in state.box} for state in self.known[h]]
-            self.known[h] = [state.rename(called) for state, called in zip(self.known[h], names, strict=True)]
+            where = f"{self.where}, head {h + 1}"
+            self.known[h] = [self.with_rows(state, head, where).as_other() for state in self.classes]
         return self.known[h]
 
     def with_rows(self, state: State, head: Head, where: str) -> State:
@@ -127,7 +126,7 @@ class Keys:
             for i in sorted(self.earlier(query.kind)):
                 joint = query.pair_with(keys[i])
                 if joint is not None:
-                    joint = joint.having({**keys[i].registers, PLACE: atom(POSITION + BESIDE)})
+                    joint = joint.having({PLACE: atom(POSITION + BESIDE)})
                     yield from self.pair(i, joint, frozenset(keys[i].box) - SHARED, asked)
 
     def pair(self, key: int | None, joint: State, own: frozenset[str], asked: tuple[str, ...]) -> Iterator[Pair]:

@@ -1,7 +1,4 @@
-"""Applies the operators of both machines to states: a row is a weighted sum, rounded once or after each product and sum.
-
-Standard library alone.
-"""
+"""Applies the operators of both machines to states: a row is a weighted sum, rounded once or after each product and sum."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Reads the mean of several keys of largest score.
-
-Standard library alone.
-"""
+"""Reads the mean of several keys of largest score."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Calculates with polynomials over atoms.
-
-Standard library alone.
-"""
+"""Calculates with polynomials over atoms."""
 
 from __future__ import annotations
 
@@ -104,5 +101,6 @@ def canonical(polynomial: Polynomial) -> tuple[Form, Number]:
     return tuple((name, c // divisor) for (name, _), c in zip(pairs, whole, strict=True)), ratio(divisor, scale)
 
 
-def polynomial_of(form: Form) -> Polynomial:
+def sum_of(form: Form) -> Polynomial:
+    """Returns a form as a polynomial."""
     return {(name,): c for name, c in form}

@@ -1,7 +1,4 @@
-"""Reads the key at a position that the query says.
-
-Standard library alone.
-"""
+"""Reads the key at a position that the query says."""
 
 from __future__ import annotations
 
@@ -31,7 +28,8 @@ def read_position(reading: Reading, f: Polynomial) -> list[State]:
     for c in reading.candidates:
         if c.key is not None and (name, name) in c.exact:
             cost = -c.exact[name, name]
-            rest = c.joint.fixed(plus(c.exact, square(plus(atom(name), f, -1)), cost))
+            apart = plus(atom(name), f, -1)
+            rest = c.joint.fixed(plus(c.exact, times(apart, apart), cost))
             if not names_of(rest) & c.own:
                 break
     else:
@@ -43,7 +41,7 @@ def read_position(reading: Reading, f: Polynomial) -> list[State]:
     for c in reading.candidates:
         target = c.say(f)
         distance = plus(c.place, target, -1)
-        if not c.joint.same(plus(c.say(rest), square(distance), -cost), c.exact):
+        if not c.joint.same(plus(c.say(rest), times(distance, distance), -cost), c.exact):
             exists = c.joint.bounds(target)[0] >= 1 and c.joint.bounds(distance)[0] > 0
             if names_of(rest) or not exists or c.upper > rest.get((), 0) - cost:
                 reject(f"{where}: a score is not that of a distance")
@@ -69,7 +67,3 @@ def read_position(reading: Reading, f: Polynomial) -> list[State]:
         reject(f"{where}: the largest score saturates")
     reading.require_lead(cost * (2 * away + 1) - noise, min(low for low, _ in scores) - noise)
     return parts
-
-
-def square(polynomial: Polynomial) -> Polynomial:
-    return times(polynomial, polynomial)

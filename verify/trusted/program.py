@@ -43,11 +43,12 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 if not __package__:  # run as a file
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
@@ -60,20 +61,10 @@ from verify.trusted.heads import Reader
 from verify.trusted.keys import Reading
 from verify.trusted.model import NUMBER, Block, Head, Row, Weights, parse, read_json, whole
 from verify.trusted.numbers import Number
-from verify.trusted.polynomials import (
-    ONE,
-    Polynomial,
-    atom,
-    combine,
-    names_of,
-    number,
-    plus,
-    substitute,
-    times,
-    without,
-)
+from verify.trusted.polynomials import ONE, Polynomial, atom, combine, names_of, number, plus, substitute, times
 from verify.trusted.rejection import reject
 
+T = TypeVar("T")
 GHOST = 1_000_000_010  # the register of atom 0; no weight has such a coordinate: those have nine digits at most
 GHOST_PLACE, GHOST_FIRST = GHOST - 1, GHOST - 2  # the position; 1 at position 1, else 0
 KEYS = -700_000  # of a key, in a joint state: its ghosts
@@ -84,22 +75,11 @@ LONGEST = 1000  # steps back that a recurrence keeps
 READS = ("back", "at", "first", "last", "nearest", "count")
 SUMS = ("sum", "comb")
 OF_TOKENS = ("number", "is_number", "is_word", "position")
-OPERANDS = {
-    "positive": 1,
-    "equal": 1,
-    "above": 1,
-    "back": 1,
-    "at": 2,
-    "first": 1,
-    "last": 1,
-    "nearest": 1,
-    **dict.fromkeys(SUMS, 1),
-}
-ARGUMENTS = {
-    **dict.fromkeys(("number", "is_number", "is_word", "term", "positive", "above", "count", "sum"), 1),
-    **dict.fromkeys(("equal", "back", "at", "first", "last"), 2),
-    **{"position": 0, "nearest": 3, "comb": 3},
-}
+# What an atom has besides its kind: the indices i of atoms, pairs m of these, steps s back, a sign x, a number n, a polynomial p,
+# a text t.
+SIGNATURES = """number:t is_number:t is_word:t position: term:p positive:i equal:in above:i back:is at:ii first:im last:im
+nearest:imi count:m sum:i comb:isx"""
+ARGUMENTS = dict(text.split(":") for text in SIGNATURES.split())
 
 
 class Open(Exception):
@@ -121,24 +101,25 @@ class Definition:
         if len(self.atoms) > MOST_ATOMS:
             reject(f"definition: more than {MOST_ATOMS} atoms")
         for j, (kind, *arguments) in enumerate(self.atoms):
-            if ARGUMENTS.get(kind) != len(arguments):
+            if len(letters := ARGUMENTS.get(kind, "?")) != len(arguments) or letters == "?":
                 reject(f"definition: atom {j}: no such atom")
             pairs: list[tuple[int, int]] = []
-            operands = [whole(i) for i in arguments[: OPERANDS.get(kind, 0)]]
-            if kind in ("first", "last", "nearest", "count"):
-                pairs = [(whole(a), whole(b)) for a, b in arguments[kind != "count"]]
-                operands += [i for pair in pairs for i in pair]
-            if kind == "nearest":
-                operands.append(whole(arguments[2]))
-            elif kind in ("back", "comb") and not 1 <= whole(arguments[1]) <= LONGEST:
-                reject(f"definition: atom {j}: no step back, or more than {LONGEST}")
-            elif kind == "comb" and whole(arguments[2]) not in (1, -1):
-                reject(f"definition: atom {j}: no sign")
-            elif kind == "equal":
-                Fraction(arguments[1])
-            elif kind == "term":
-                self.terms[j] = parse(arguments[0])
-                operands += [self.index(name) for name in sorted(names_of(self.terms[j]) - {SIZE})]
+            operands: list[int] = []
+            for letter, one in zip(letters, arguments, strict=True):
+                if letter == "i":
+                    operands.append(whole(one))
+                elif letter == "m":
+                    pairs = [(whole(a), whole(b)) for a, b in one]
+                    operands += [i for pair in pairs for i in pair]
+                elif letter == "s" and not 1 <= whole(one) <= LONGEST:
+                    reject(f"definition: atom {j}: no step back, or more than {LONGEST}")
+                elif letter == "x" and whole(one) not in (1, -1):
+                    reject(f"definition: atom {j}: no sign")
+                elif letter == "n":
+                    Fraction(one)
+                elif letter == "p":
+                    self.terms[j] = parse(one)
+                    operands += [self.index(name) for name in sorted(names_of(self.terms[j]) - {SIZE})]
             if not all(0 <= i < j for i in operands):
                 reject(f"definition: atom {j} is made of what does not stand before it")
             self.pairs.append(pairs)
@@ -268,10 +249,7 @@ class ProgramChecker(rounding.Checker):
             augmented.append(replace(head, value=[*head.value, *([(c, ONE)] for c in rows)]))
             width += len(head.value) + len(rows)
             places.append(width)
-        moved: dict[int, int] = {}
-        for h, head in enumerate(block.heads):
-            for v in range(len(head.value)):
-                moved[len(moved)] = places[h] + v
+        moved = [places[h] + v for h, head in enumerate(block.heads) for v in range(len(head.value))]
         out: list[tuple[int, Row]] = [(i, [(moved[v], w) for v, w in row]) for i, row in block.out]
         out += [(GHOST + j, [(v, ONE)]) for j, v in extra]
         carry, feed = dict(block.carry), dict(block.feed)
@@ -379,13 +357,8 @@ class ProgramChecker(rounding.Checker):
         super().answer(entry, guides)
         known = self.known(len(self.lives))
         for one, guide in zip(entry.classes, guides, strict=True):
-            todo = [one.state] if one.label in self.answers else []
-            while todo:
-                state = todo.pop()
-                try:
-                    self.require_due(state, one.label, known)
-                except Open as open_:
-                    todo += cut(state, open_.polynomial, guide)
+            if one.label in self.answers:
+                split(one.state, guide, partial(self.require_due, label=one.label, known=known))
 
     def require_due(self, state: State, label: str, known: set[int]) -> None:
         """Raises Rejected unless the due token's exact logit is above that of each other one. Raises Open where that is open."""
@@ -418,11 +391,9 @@ class ProgramChecker(rounding.Checker):
             if kind == "say" and word == rest[0]:
                 continue
             lead = state.fixed(plus(due, self.exact_logit(state, row), -1))
-            bounds = (
-                state.reach(lead, state.bounds(lead, ideal=True))
-                if state.is_integer(lead)
-                else state.bounds(lead, ideal=True)
-            )
+            bounds = state.bounds(lead, ideal=True)
+            if state.is_integer(lead):
+                bounds = state.reach(lead, bounds)
             if bounds[0] <= 0:
                 if bounds[1] <= 0:
                     reject(f"the output head: {word} may be said, and is not due")
@@ -447,11 +418,7 @@ class ProgramChecker(rounding.Checker):
             sides = [state.restrict(atom(LINE), None, low), state.restrict(atom(LINE), high, None)]
         for side in filter(None, sides):
             score = Score.complete(side, side.fixed(side.register(BEHIND)), [LINE])
-            upper = side.bounds(score.rest, ideal=True)[1]
-            for square in score.squares:
-                low, high = side.bounds(square.form)
-                upper -= square.cost * (square.least**2 if low <= 0 <= high else min(low * low, high * high))
-            if upper >= 0:
+            if score.upper(side, ideal=True) >= 0:
                 if LINE in names_of(score.rest) or state.bounds(score.rest, ideal=True)[0] >= 0:
                     reject(f"the output head: a number of {name!r} may be said, and is not due")
                 raise Open(score.rest)
@@ -574,14 +541,7 @@ class GhostReader(Reader):
 
     def picked(self, part: State, j: int, slot: int, guide: Any) -> list[State]:
         """Returns the read part, split until the key is seen to be the atom's in each: then the ghost is what was read there."""
-        done, todo = [], [part]
-        while todo:
-            state = todo.pop()
-            try:
-                done.append(state if self.is_picked(state, j, slot) else state.having({slot: {}}))
-            except Open as open_:
-                todo += cut(state, open_.polynomial, guide)
-        return done
+        return split(part, guide, lambda state: state if self.is_picked(state, j, slot) else state.having({slot: {}}))
 
     def is_picked(self, state: State, j: int, slot: int) -> bool:
         """Returns whether the key that was read is the atom's; False if the atom is 0, as there is no such position.
@@ -749,7 +709,19 @@ class GhostReader(Reader):
             or not state.same(state.index_of(shares[0]), many)
         ):
             reject(f"{self.where}: the mean of marks is not known, for ghost {j}")
-        return {without(monomial, shares[0]): c}
+        return {tuple(a for a in monomial if a not in shares): c}
+
+
+def split(state: State, guide: Any, judge: Callable[[State], T]) -> list[T]:
+    """Returns what `judge` says of the parts of a state, which is split until it says something of each."""
+    done, todo = [], [state]
+    while todo:
+        part = todo.pop()
+        try:
+            done.append(judge(part))
+        except Open as open_:
+            todo += cut(part, open_.polynomial, guide)
+    return done
 
 
 def cut(state: State, polynomial: Polynomial, guide: Any) -> list[State]:

@@ -1,7 +1,4 @@
-"""Bounds quotients of polynomials in one whole number from below, between two ends.
-
-Standard library alone.
-"""
+"""Bounds quotients of polynomials in one whole number from below, between two ends."""
 
 from __future__ import annotations
 

@@ -63,18 +63,7 @@ from verify.trusted.model import (
     whole,
 )
 from verify.trusted.numbers import Case, Number, ratio
-from verify.trusted.polynomials import (
-    ONE,
-    Polynomial,
-    atom,
-    combine,
-    names_of,
-    number,
-    plus,
-    polynomial_of,
-    substitute,
-    times,
-)
+from verify.trusted.polynomials import ONE, Polynomial, atom, combine, names_of, number, plus, substitute, sum_of, times
 from verify.trusted.rejection import Rejected, reject
 
 UNIT, GATE, KEPT = -400_000, -500_000, -600_000  # registers beside the model's: what units and recurrences hold
@@ -249,12 +238,10 @@ class Checker:
             known.add(name)
         if not known >= SHARED or state.integer(POSITION).low < 1:
             reject("a class has no position, or one before 1")
-        used = [*state.registers.values(), *(polynomial_of(form) for form in state.forms)]
-        if not all(names_of(p) <= known for p in used):
+        forms = [sum_of(form) for form in state.forms]
+        if not all(names_of(p) <= known for p in (*state.registers.values(), *forms)):
             reject("an atom has no domain")
-        if not all(state.is_integer(polynomial_of(form)) for form in state.forms) or not all(
-            0 <= j < many for j in state.before
-        ):
+        if not all(map(state.is_integer, forms)) or not all(0 <= j < many for j in state.before):
             reject("a class is malformed")
 
     # Steps
@@ -266,19 +253,16 @@ class Checker:
             low, high = range_of(place.low, self.size)[0], range_of(place.high, self.size)[1]
             if not 1 <= low <= high:
                 reject(f"state {index}: no position, or one before 1")
-            box: dict[str, Domain] = {
-                SIZE: self.size,
-                POSITION: Integer(low, high - (high - low) % place.every, place.every),
-            }
+            positions = Integer(low, high - (high - low) % place.every, place.every)
+            box: dict[str, Domain] = {SIZE: self.size, POSITION: positions}
             limits = [(POSITION, place.low, place.high)]
             if place.word:
                 values = self.weights.words[place.word]
             else:
                 family = self.weights.families[place.family]
-                values, least = family.rows, range_of(place.numbers[0], self.size)[0]
-                box[NUMBER] = Integer(
-                    max(least, family.low), min(range_of(place.numbers[1], self.size)[1], family.high)
-                )
+                values = family.rows
+                least, most = range_of(place.numbers[0], self.size)[0], range_of(place.numbers[1], self.size)[1]
+                box[NUMBER] = Integer(max(least, family.low), min(most, family.high))
                 limits.append((NUMBER, *place.numbers))
             registers = {**values, **self.token_registers(place)}
             state: State | None = State(self.format, box, registers, kind=index, before=place.after)
@@ -465,7 +449,7 @@ class Checker:
                 if own.low < domain.low or own.high > domain.high or own.error > domain.error:
                     reject(f"{name} has wider bounds here")
         for form, (low, high) in target.forms.items():
-            value = state.fixed(substitute(polynomial_of(form), values))
+            value = state.fixed(substitute(sum_of(form), values))
             a, b = state.bounds(value)
             if a < low or b > high:
                 a, b = state.by_two_forms(value)
@@ -605,11 +589,8 @@ class Checker:
             yield replace(first, before=frozenset())
         for past in entry.kept:
             if past.state.kind in state.before:
-                renamed = past.state.rename({name: name if name == SIZE else name + BESIDE for name in past.state.box})
-                joint = replace(state, before=frozenset([past.state.kind])).pair_with(renamed)
-                if joint is not None:
-                    distance = plus(atom(POSITION + BESIDE), atom(POSITION), -1)
-                    joint = joint.having(renamed.registers).restrict(distance, -1, -1)
+                joint = replace(state, before=frozenset([past.state.kind])).pair_with(past.state.as_other())
+                joint = joint and joint.restrict(plus(atom(POSITION + BESIDE), atom(POSITION), -1), -1, -1)
                 if joint is not None:
                     yield joint
 

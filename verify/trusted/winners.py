@@ -1,7 +1,4 @@
-"""Reads the one key of largest score: which keys may win, by how much, and why no two of them tie.
-
-Standard library alone.
-"""
+"""Reads the one key of largest score: which keys may win, by how much, and why no two of them tie."""
 
 from __future__ import annotations
 
@@ -9,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 from verify.trusted.abstract_state import POSITION, State
@@ -107,15 +105,13 @@ class Winners:
 
     def unique(self) -> bool:
         """Returns whether no two positions can tie."""
-        on, least = self.line()
-        if any(many and not is_on for many, is_on in zip(self.many, on, strict=True)):
-            return False
-        return all(lead for lead, _ in self.leads(on, least))
+        on, _ = self.line
+        several = any(many and not is_on for many, is_on in zip(self.many, on, strict=True))
+        return not several and all(lead for lead, _ in self.leads())
 
     def have_one_number(self, group: int) -> bool:
         """Returns whether all keys on the line have the same number ≥ 1 in this register."""
-        on, _ = self.line()
-        parts = [c for c, is_on in zip(self.parts, on, strict=True) if is_on]
+        parts = [c for c, is_on in zip(self.parts, self.line[0], strict=True) if is_on]
         numbers = [c.joint.fixed(c.joint.register(group)) for c in parts]
         number_ = max(numbers, key=lambda one: len(names_of(one)), default={})
         for one, c in zip(numbers, parts, strict=True):
@@ -130,14 +126,15 @@ class Winners:
 
         apart: the least distance of two keys on the line.
         """
-        on, least = self.line()
+        on, least = self.line
         for part, many, is_on in zip(self.parts, self.many, on, strict=True):
             if many and not is_on and part.lower < part.upper:
                 return 0
-        leads = [lead for _, lead in self.leads(on, least) if lead is not None]
+        leads = [lead for _, lead in self.leads() if lead is not None]
         several = sum(1 + many for many, is_on in zip(self.many, on, strict=True) if is_on) > 1
         return min([*lost, *leads, *([least * apart] if several else [])], default=0)
 
+    @cached_property
     def line(self) -> tuple[list[bool], Number]:
         """Returns which parts have scores that are one function of the key's position, without a value twice.
 
@@ -162,30 +159,24 @@ class Winners:
             return (on, square.cost * square.asymmetry) if square.asymmetry else nothing
         return on, square.cost * (2 * max(low, -high, 0) + 1)
 
-    def leads(self, on: Sequence[bool], least: Number) -> Iterator[tuple[Number, Number | None]]:
+    def leads(self) -> Iterator[tuple[Number, Number | None]]:
         """Returns by how much scores of two parts, not both on the line, differ at two positions at least, and if they do."""
-        spans = [(c.lower, c.upper) for c in self.parts]
+        on, least = self.line
         for i, c in enumerate(self.parts):
-            for j in range(i):
-                same = not names_of(c.place) and c.place == self.parts[j].place  # one position has one class
+            for j, d in enumerate(self.parts[:i]):
+                same = not names_of(c.place) and c.place == d.place  # one position has one class
                 if same or (on[i] and on[j]):
                     continue
-                (low, high), (other_low, other_high) = spans[i], spans[j]
-                lead = max(low - other_high, other_low - high, 0)
-                numbers = low == high, other_low == other_high
+                lead = max(c.lower - d.upper, d.lower - c.upper, 0)
+                numbers = c.lower == c.upper, d.lower == d.upper
+                side = j if numbers[0] else i
+                touches = any(numbers) and (c.lower == d.upper or d.lower == c.upper)
                 if lead:
                     yield lead, lead
                 elif all(numbers):
                     yield lead, None
-                elif (
-                    any(numbers)
-                    and (low == other_high or other_low == high)
-                    and on[side := j if numbers[0] else i]
-                    and has_value_at_ends(self.parts[side])
-                ):
-                    yield lead, least
                 else:
-                    yield lead, lead
+                    yield lead, least if touches and on[side] and has_value_at_ends(self.parts[side]) else lead
 
 
 def has_value_at_ends(c: Candidate) -> bool:

@@ -220,8 +220,7 @@ def test_score_is_its_squares_and_rest(case: Case, data: st.DataObject) -> None:
 @given(cases(), cases())
 def test_two_positions_beside_each_other_keep_theirs(one: Case, other: Case) -> None:
     format_ = one.state.format
-    names = {name: name if name == "n" else name + BESIDE for name in other.state.box}
-    key = replace(other.state, format=format_).rename(names)
+    key = replace(other.state, format=format_).as_other()
     joint = one.state.pair_with(key)
     assert joint is not None
     mine = {tuple(world[name] for name in NAMES) for world in one.worlds}

@@ -387,8 +387,8 @@ HEADS: Cases = {
         ["one", [0], None], reading(pair(""))
     ),
     "keys.require_lead: …: scores may differ by … only, and … is needed": winners(pair("-1*k'"), pair("1", None)),
-    "keys.require_lead: …: the largest score saturates": lambda: reading(pair("-2097152", None)).require_lead(
-        None, -WIDE.largest
+    "keys.require_lead: …: the largest score saturates": by_count(
+        member(f"-2000000*g'*g' + 8000000*g' + -8000000 + {COUNT_3}"), pair("-1048590", None)
     ),
     "positions.read_position: …: the position that is looked for is no whole number": lambda: read_position(
         reading(OWN), HALF
@@ -409,12 +409,7 @@ HEADS: Cases = {
     "counts.read_count: …: what is compared is not the invariant's number": by_count(member(group="1*m'"), OWN),
     "counts.read_count: …: a key of the same number may lose": by_count(member(), member(FAR), OWN),
     "counts.read_count: …: it is not known who wins": by_count(member(FAR), pair("-1*k", None)),
-    "counts.read_count: …: scores may differ by … only, and … is needed": by_count(
-        member(f"{GROUP_2} + -40*s'*s' + 80/3*s'"), OWN
-    ),
-    "counts.read_count: …: a score saturates": by_count(
-        member(f"-2000000*g'*g' + 8000000*g' + -8000000 + {COUNT_3}"), pair("-1048590", None)
-    ),
+    "counts.read_count: …: a score saturates": by_count(member(HUGE), OWN),
     "counts.nearest: …: several keys may win where none is equal": by_count(member(), OWN, pair("-2000")),
     "counts.nearest: …: the target is no function of one count": by_count(
         member(f"{GROUP_2} + -4000*s'*s' + 8000*s*s' + 8000*r*s'"), OWN
@@ -457,7 +452,10 @@ OTHER_HEADS: list[tuple[str, Callable[[], object]]] = [
     ("positions.read_position: …: a score is not that of a distance", by_position(pair(DISTANCE), pair("-90000"))),
     ("counts.read_count: …: there is no such invariant", by_count(member(), OWN, i=1)),
     ("counts.read_count: …: there is no such invariant", by_count(member(), OWN, i=-1)),
-    ("counts.read_count: …: a score saturates", by_count(member(HUGE), OWN)),
+    (
+        "keys.require_lead: …: scores may differ by … only, and … is needed",
+        by_count(member(f"{GROUP_2} + -40*s'*s' + 80/3*s'"), OWN),
+    ),
     (
         "counts.read_count: …: a key of the same number may lose",
         by_count(member(), member(FAR, group="1*g' + 10*s'"), OWN),
@@ -887,10 +885,8 @@ OTHER_READING += [
     ("model.matrix: weights: …: another shape is due", reads_tensors({FFN + "W_gate": ([1, 1, 1], [1])})),
     ("model.matrix: weights: …: another shape is due", reads_tensors({ATTENTION + "W_Q": ([1, 2], [1, 1])})),
     ("model.vector: weights: …: another shape is due", reads_tensors({FFN + "b_down": None})),
+    ("growing.bit_length: the bit length of …", lambda: (ONE_OF_N.case.number("1*$n^-1") + N).bit_length()),
 ]
-OTHER_READING.append(
-    ("growing.bit_length: the bit length of …", lambda: (ONE_OF_N.case.number("1*$n^-1") + N).bit_length())
-)
 OTHER_STATES: list[tuple[str, Callable[[], object]]] = [
     (
         "rounding.require_state: a class is malformed",

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from verify.trusted.abstract_state import SIZE, Integer
-from verify.trusted.model import parse, whole
+from verify.trusted.model import MOST_ROWS, parse, whole
 from verify.trusted.numbers import Case, is_whole
 from verify.trusted.polynomials import Polynomial, names_of, number, substitute
 from verify.trusted.rejection import reject
@@ -109,6 +109,12 @@ def parse_size(text: Any, case: Case | None) -> Polynomial:
     if not names_of(bound := parse(text, case)) <= {SIZE}:
         reject("an invariant speaks of more than n")
     return bound
+
+
+def read_invariants(items: Any, case: Case | None = None) -> list[Invariant]:
+    if len(items) > MOST_ROWS:
+        reject(f"more than {MOST_ROWS} invariants")
+    return [read_invariant(item, case) for item in items]
 
 
 def read_invariant(item: Any, case: Case | None = None) -> Invariant:

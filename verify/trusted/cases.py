@@ -28,9 +28,9 @@ if not __package__:  # run as a file
 
 from verify.trusted import growth
 from verify.trusted.growing import Case
-from verify.trusted.model import read_json, read_rows, whole
+from verify.trusted.model import MOST_BYTES, read_json, read_rows, whole
 from verify.trusted.rejection import reject
-from verify.trusted.rounding import MOST_BYTES, Checker, answer_command, safely
+from verify.trusted.rounding import Checker, answer_command, safely
 
 MOST_DEPTH = 60
 FIELDS = {"p", "discipline", "n", "automaton", "invariants", "rows"}

@@ -16,6 +16,7 @@ Polynomials are texts: terms as -3/2*n*n with " + " between them.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import struct
@@ -34,6 +35,7 @@ Row = list[tuple[int, Polynomial]]
 NUMBER = "v"  # of a token, in the rows of a family
 TERM = re.compile(r"-?\d{1,1000}(/\d{1,1000})?(\*[^*+ ]{1,30}){0,12}")
 COORDINATE = re.compile(r"0|[1-9][0-9]{0,8}")
+MOST_BYTES = 1 << 26
 MOST_TEXT = 20_000
 MOST_ROWS = 10_000  # of what stands beside the registers: the checker's numbers for it are further apart
 
@@ -148,6 +150,19 @@ def read_json(data: bytes) -> Any:
         return result
 
     return json.loads(data, object_pairs_hook=unique)
+
+
+def read_files(certificate: bytes, weights: bytes, sidecar: bytes, **others: bytes) -> tuple[Any, Weights]:
+    """Returns the certificate and the model. Raises Rejected where a digest is of another file. others: by their field."""
+    if max(map(len, (certificate, weights, sidecar, *others.values()))) > MOST_BYTES:
+        reject("a file is too large")
+    document = read_json(certificate)
+    for name, data in {"weights": weights, **others}.items():
+        if document[name] != hashlib.sha256(data).hexdigest():
+            reject(f"{name}: the digest is of another file")
+    if weights[:1] == b"{":
+        return document, read_rows(read_json(weights))
+    return document, read_tensors(weights, read_json(sidecar)["vocabulary"], document["families"])
 
 
 def read_rows(data: Any, case: Case | None = None) -> Weights:

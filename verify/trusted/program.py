@@ -59,7 +59,7 @@ from verify.trusted.automaton import Place, range_of
 from verify.trusted.candidates import LINE, PLACE, Candidate, Pair, line_of
 from verify.trusted.heads import Reader
 from verify.trusted.keys import Reading
-from verify.trusted.model import NUMBER, Block, Head, Row, Weights, parse, read_json, whole
+from verify.trusted.model import NUMBER, Block, Head, Row, Weights, parse, read_files, read_json, whole
 from verify.trusted.numbers import Number
 from verify.trusted.polynomials import ONE, Polynomial, atom, combine, names_of, number, plus, substitute, times
 from verify.trusted.rejection import reject
@@ -749,7 +749,7 @@ def check(certificate: bytes, weights: bytes, sidecar: bytes, definition: bytes)
     """Returns how many classes the certificate has, if it is accepted. Raises Rejected, whatever the bytes are."""
 
     def judge() -> int:
-        document, model = rounding.read_files(certificate, weights, sidecar, definition=definition)
+        document, model = read_files(certificate, weights, sidecar, definition=definition)
         return ProgramChecker(document, model, Definition(read_json(definition))).check()
 
     return rounding.safely(judge)

@@ -29,7 +29,6 @@ each class from which these lead to the query.
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import math
 import sys
@@ -43,31 +42,17 @@ if not __package__:  # run as a file
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from verify.trusted.abstract_state import BESIDE, POSITION, SHARED, SIZE, Domain, Format, Integer, Rounded, Share, State
-from verify.trusted.automaton import Consecutive, Delayed, Limited, Place, range_of, read_invariant, read_place
+from verify.trusted.automaton import Consecutive, Delayed, Limited, Place, range_of, read_invariants, read_place
 from verify.trusted.candidates import LINE, READ
 from verify.trusted.heads import Reader
 from verify.trusted.keys import Reading
 from verify.trusted.machine import Machine
-from verify.trusted.model import (
-    MOST_ROWS,
-    NUMBER,
-    Block,
-    Row,
-    Weights,
-    parse,
-    read_json,
-    read_rows,
-    read_tensors,
-    require_elements,
-    text_of,
-    whole,
-)
+from verify.trusted.model import NUMBER, Block, Row, Weights, parse, read_files, require_elements, text_of, whole
 from verify.trusted.numbers import Case, Number, ratio
 from verify.trusted.polynomials import ONE, Polynomial, atom, combine, names_of, number, plus, substitute, sum_of, times
 from verify.trusted.rejection import Rejected, reject
 
 UNIT, GATE, KEPT = -400_000, -500_000, -600_000  # registers beside the model's: what units and recurrences hold
-MOST_BYTES = 1 << 26
 MOST_CLASSES = 4000  # of one entry
 MOST_BITS = 1 << 16
 MOST_DELAY = 1000
@@ -151,9 +136,7 @@ class Checker:
         automaton = certificate["automaton"]
         self.places = [read_place(item, len(automaton), case) for item in automaton]
         self.answers = {place.label for place in self.places if place.answer}
-        self.invariants = [read_invariant(item, case) for item in certificate["invariants"]]
-        if len(self.invariants) > MOST_ROWS:
-            reject(f"more than {MOST_ROWS} invariants")
+        self.invariants = read_invariants(certificate["invariants"], case)
         rows = [r for block in weights.blocks for r in block.carry.keys() | block.feed.keys()]
         if any(isinstance(item, Limited) and rows.count(item.sum) > 1 for item in self.invariants):
             reject("an invariant of a recurrence speaks of two")
@@ -713,19 +696,6 @@ def is_decided(state: State, difference: Polynomial) -> bool:
 def check(certificate: bytes, weights: bytes, sidecar: bytes = b"{}") -> int:
     """Returns how many classes the certificate has, if it is accepted. Raises Rejected, whatever the bytes are."""
     return safely(lambda: Checker(*read_files(certificate, weights, sidecar)).check())
-
-
-def read_files(certificate: bytes, weights: bytes, sidecar: bytes, **others: bytes) -> tuple[Any, Weights]:
-    """Returns the certificate and the model. Raises Rejected where a digest is of another file. others: by their field."""
-    if max(map(len, (certificate, weights, sidecar, *others.values()))) > MOST_BYTES:
-        reject("a file is too large")
-    document = read_json(certificate)
-    for name, data in {"weights": weights, **others}.items():
-        if document[name] != hashlib.sha256(data).hexdigest():
-            reject(f"{name}: the digest is of another file")
-    if weights[:1] == b"{":
-        return document, read_rows(read_json(weights))
-    return document, read_tensors(weights, read_json(sidecar)["vocabulary"], document["families"])
 
 
 def safely(judge: Callable[[], int]) -> int:

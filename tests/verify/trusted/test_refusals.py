@@ -37,7 +37,7 @@ from verify.trusted.heads import Reader
 from verify.trusted.keys import Reading
 from verify.trusted.machine import Machine
 from verify.trusted.means import mean as read_mean
-from verify.trusted.model import MOST_ROWS, parse, text_of
+from verify.trusted.model import MOST_BYTES, MOST_ROWS, parse, read_files, read_rows, text_of
 from verify.trusted.numbers import two_to
 from verify.trusted.polynomials import Polynomial, atom, canonical
 from verify.trusted.positions import read_position
@@ -98,12 +98,12 @@ def with_place(**fields: Any) -> Callable[[], object]:
 LIMITED = {"kind": "limited", "sum": 1, "most": "1"}
 TWO_SUMS = {**ROWS, "blocks": [*(model({}, {"feed": {"1": {"0": "1"}}})["blocks"] * 2)]}
 READING: Cases = {
-    "rounding.read_files: a file is too large": lambda: rounding.check(b" " * (rounding.MOST_BYTES + 1), b""),
-    "rounding.read_files: …: the digest is of another file": lambda: rounding.check(b'{"weights": "0"}', b"{}"),
+    "model.read_files: a file is too large": lambda: rounding.check(b" " * (MOST_BYTES + 1), b""),
+    "model.read_files: …: the digest is of another file": lambda: rounding.check(b'{"weights": "0"}', b"{}"),
     "rounding.__init__: p: no odd number from 5 to …": with_fields(p=6),
     "rounding.__init__: discipline: neither fused nor sequential": with_fields(discipline="both"),
     "rounding.__init__: n: no interval of numbers from 1 on": with_fields(n=[2, 1]),
-    "rounding.__init__: more than … invariants": with_fields(invariants=[LIMITED] * (MOST_ROWS + 1)),
+    "automaton.read_invariants: more than … invariants": with_fields(invariants=[LIMITED] * (MOST_ROWS + 1)),
     "rounding.__init__: an invariant of a recurrence speaks of two": lambda: read(
         {**of_one_position(TWO, TWO, TWO), "invariants": [LIMITED]}, TWO_SUMS
     ),
@@ -190,7 +190,7 @@ def reads_tensors(
     tensors = {name: tensor for name, tensor in (TENSORS | changed).items() if tensor is not None}
     weights = tensor_bytes(tensors, **item) + more
     document = {"weights": hashlib.sha256(weights).hexdigest(), "families": {"": rows}}
-    return lambda: rounding.read_files(
+    return lambda: read_files(
         json.dumps(document).encode(), weights, json.dumps({"vocabulary": vocabulary.split()}).encode()
     )
 
@@ -235,7 +235,7 @@ STATE = State(FORMAT, BOX, {})
 HALF: Polynomial = {(): Fraction(1, 2)}
 ROUNDED = Rounded({("s", "s"): 1}, {("s", "s"): 1}, 0, 1, Fraction(1, 4))
 WITH_ROUNDED = replace(STATE, box={**BOX, "z": ROUNDED})
-CHECKER = rounding.Checker({**of_one_position(TWO, TWO, TWO), "p": 9}, rounding.read_rows(ROWS))
+CHECKER = rounding.Checker({**of_one_position(TWO, TWO, TWO), "p": 9}, read_rows(ROWS))
 SHARED_BOX: dict[str, Domain] = {"n": BOX["n"], "k": BOX["k"]}
 
 
@@ -524,15 +524,13 @@ def of_positions_kept(target: int = 0, kept: int = 0, of: int = 0) -> Callable[[
 
 def replace_invariants(*invariants: Any) -> rounding.Checker:
     """Returns a checker of the smallest certificate that assumes these invariants."""
-    checker = rounding.Checker({**of_one_position(TWO, TWO, TWO), "p": 9}, rounding.read_rows(ROWS))
+    checker = rounding.Checker({**of_one_position(TWO, TWO, TWO), "p": 9}, read_rows(ROWS))
     checker.invariants = list(invariants)
     return checker
 
 
 def sequential() -> rounding.Checker:
-    return rounding.Checker(
-        {**of_one_position(TWO, TWO, TWO), "p": 9, "discipline": "sequential"}, rounding.read_rows(ROWS)
-    )
+    return rounding.Checker({**of_one_position(TWO, TWO, TWO), "p": 9, "discipline": "sequential"}, read_rows(ROWS))
 
 
 def of_numbers(block: Document, choices: list[Any] | None = None, **more: Any) -> Callable[[], object]:
@@ -552,7 +550,7 @@ def stepped(
     """Returns what a recurrence of this block does after a position with these registers."""
     checker = rounding.Checker(
         {**of_one_position(TWO, TWO, TWO), "discipline": "fused" if machine else "sequential"},
-        rounding.read_rows(model({}, block)),
+        read_rows(model({}, block)),
     )
     checker.invariants = list(invariants)
     state = State(checker.format, {**SHARED_BOX, "a": Integer(0, 9)}, registers)
@@ -568,7 +566,7 @@ def stepped(
 
 def answers(registers: dict[int, Polynomial], *choices: Any, families: Any = (), **box: Domain) -> Callable[[], object]:
     """Returns the check of the words a, twice register 0, and b, register 1, at a position where the next token matters."""
-    rows = rounding.read_rows({**model({"a": TWO, "b": {"1": "1"}}), "families": dict(families)})
+    rows = read_rows({**model({"a": TWO, "b": {"1": "1"}}), "families": dict(families)})
     checker = rounding.Checker({**of_one_position(TWO, TWO, TWO), "p": 9}, rows)
     one = rounding.Class("a", State(FORMAT, SHARED_BOX | box, registers))
     return lambda: checker.answer(rounding.Entry(frozenset([0, 1]), [one], []), [rounding.Guide(choices)])
@@ -669,7 +667,7 @@ def scheduled(
         **model({"a": TWO, "b": {"1": "1"}}, {"heads": [HEAD]}),
         "families": {"": {"low": 1, "high": 2, "rows": {"1": "1*v"}}},
     }
-    return ProgramChecker(document, rounding.read_rows(rows), defines(*atoms, answer=answer)())
+    return ProgramChecker(document, read_rows(rows), defines(*atoms, answer=answer)())
 
 
 def schedules(*arguments: Any, **more: Any) -> Callable[[], object]:
@@ -839,7 +837,7 @@ GROWING: Cases = {
     "growing.bit_length: the bit length of …": ONE_OF_N.bit_length,
     "growing.power_of_two: 2^(…)": lambda: two_to(N),
     "growing.common_divisor: a common divisor of quotients": lambda: N.common_divisor([N, ONE_OF_N]),
-    "cases.check: a file is too large": lambda: cases.check(b" " * (rounding.MOST_BYTES + 1)),
+    "cases.check: a file is too large": lambda: cases.check(b" " * (MOST_BYTES + 1)),
     "cases.accepted: B has from 2 to 64 bits at least, and there are two cases of them": in_cases({}, bits_of_bits=1),
     "cases.walked: a case is split too often": lambda: [*cases.walked({}, {}, LARGE, cases.MOST_DEPTH + 1)],
     "cases.walked: a case is neither split nor about a model": in_cases({}),

@@ -46,7 +46,6 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -358,7 +357,11 @@ class ProgramChecker(rounding.Checker):
         known = self.known(len(self.lives))
         for one, guide in zip(entry.classes, guides, strict=True):
             if one.label in self.answers:
-                split(one.state, guide, partial(self.require_due, label=one.label, known=known))
+                self.require_answer(one, guide, known)
+
+    def require_answer(self, one: rounding.Class, guide: rounding.Guide, known: set[int]) -> None:
+        """Raises Rejected unless the due token is said at each position of a class."""
+        split(one.state, guide, lambda state: self.require_due(state, one.label, known))
 
     def require_due(self, state: State, label: str, known: set[int]) -> None:
         """Raises Rejected unless the due token's exact logit is above that of each other one. Raises Open where that is open."""

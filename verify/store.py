@@ -1,7 +1,7 @@
 """`python -m verify.store`: certifies every n of a model, an interval at a time, and stores what was said (verify/stored/).
 
 An interval of which the weights have not changed is kept; --all certifies each one again. A run that is stopped goes on where it
-was. A document that ends in -cases has certificates of all large n, for the small checker; it is always made anew.
+was. A document that ends in -cases has certificates of all large n, for the small checker, which reads each of them.
 """
 
 from __future__ import annotations
@@ -116,7 +116,9 @@ def main(argv: Sequence[str]) -> int:
             if name in known:
                 status = _intervals(*known[name], name, anew=args.all)
             else:
-                status = _accepted(in_cases[name], name) if name in in_cases else _above(*endless[name], name)
+                status = (
+                    _accepted(in_cases[name], name, anew=args.all) if name in in_cases else _above(*endless[name], name)
+                )
         if status:
             return status
     return cli.HOLDS
@@ -171,11 +173,14 @@ def _intervals(subject: Subject, about: About, name: str, *, anew: bool) -> int:
     return cli.HOLDS
 
 
-def _accepted(subject: Subject, name: str) -> int:
-    """Writes certificates of cases, if the small checker accepts them. Returns the exit status."""
-    start = time.process_time()
+def _accepted(subject: Subject, name: str, *, anew: bool) -> int:
+    """Writes certificates of cases, if the small checker accepts them. anew: look for all. Returns the exit status."""
+    start, old = time.process_time(), None
     try:
-        document = stored_cases.make(subject)
+        if not anew:
+            with cli.usage_errors():
+                old = stored_cases.read(subject)
+        document = stored_cases.make(subject, old["certificates"] if old else ())
         found = stored_cases.accept(subject, document)
     except Rejected as why:
         print(f"{name}: {UNKNOWN}: {why}")

@@ -20,12 +20,12 @@ def theorem_of(program: Callable[[Walk], object], bits_of_bits: int) -> Any:
     inequalities: dict[tuple[str, str], int] = {}
     nodes = [Node(growth.root(bits_of_bits, r)) for r in (0, 1)]
     for node in nodes:
-        _follow(program, node)
+        follow(program, node)
     cases = [_write(node, inequalities) for node in nodes]
     return {"bits_of_bits": bits_of_bits, "inequalities": [list(one) for one in inequalities], "cases": cases}
 
 
-def _follow(program: Callable[[Walk], object], node: Node, way: Sequence[Fork] = ()) -> None:
+def follow(program: Callable[[Walk], object], node: Node, way: Sequence[Fork] = ()) -> None:
     """Follows each case after these answers to the first questions."""
     walk = Walk(node.box, [fork.answer for fork in way], nodes=[node])
     program(walk)
@@ -33,7 +33,7 @@ def _follow(program: Callable[[Walk], object], node: Node, way: Sequence[Fork] =
     if walk.forks[: len(way)] != list(way):
         raise Unanswered("what is asked again is not what was asked before")
     for i in reversed(range(len(way), len(walk.forks))):
-        _follow(program, node, [*walk.forks[:i], replace(walk.forks[i], answer=not walk.forks[i].answer)])
+        follow(program, node, [*walk.forks[:i], replace(walk.forks[i], answer=not walk.forks[i].answer)])
 
 
 def _write(node: Node, inequalities: dict[tuple[str, str], int]) -> Any:

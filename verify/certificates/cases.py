@@ -30,7 +30,7 @@ class WalkCase(Case):
             case = case.parts(fork.split)[0 if fork.answer else 1]
         self.box = case.box
         self.answers = {question: one for question, one in self.answers.items() if one is not None}
-        self.wholes = {}
+        self.wholes, self.floors = {}, {}
 
     def ask(self, polynomial: Interned, relation: str) -> bool:
         """Returns the answer of the part into which the walk turns. Raises Rejected where it has none."""

@@ -31,6 +31,8 @@ class SolvedDossier(Dossier):
     """In which disciplines every n has documents."""
     is_accepted: ClassVar[bool] = False
     """Whether the small checker has accepted the intervals of rounding: then they go up to TOP, or to where it accepts cases."""
+    in_cases: ClassVar[Sequence[Discipline]] = ()
+    """In which disciplines runs have the small checker accept stored certificates of n from `first_above` on."""
     is_stored_above: ClassVar[bool] = False
     """Whether the cases of every n from `first_above` on are stored; the program's intervals end before them."""
 
@@ -45,11 +47,6 @@ class SolvedDossier(Dossier):
         # Of an n that grows this is asked first: stored theorems list inequalities in the order of questions.
         min(subject.n, FEW)
         return super().exact_model(subject)
-
-    @property
-    def in_cases(self) -> Sequence[Discipline]:
-        """Returns the disciplines in which each run has the small checker accept stored certificates of n from `first_above` on."""
-        return ()
 
     @property
     def stored(self) -> Iterable[tuple[Subject, About]]:

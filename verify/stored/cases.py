@@ -9,14 +9,17 @@ made up proves nothing.
 from __future__ import annotations
 
 import json
+import zlib
+from base64 import b64decode, b64encode
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from verify.algebra.nodes import Node
-from verify.algebra.trees import theorem_of
-from verify.algebra.walks import Walk, n_of
+from verify.algebra.trees import follow, theorem_of
+from verify.algebra.walks import Fork, Walk, n_of
 from verify.automata.token_automaton import TokenAutomaton
 from verify.certificates.above import CasesSurvey, unjudged
 from verify.certificates.building import at_size, build
@@ -30,9 +33,13 @@ from verify.rounding.model import ExactModel
 from verify.stored.intervals import FOLDER, SCHEMA, Stale, digest, name_of
 from verify.trusted import cases as trusted
 from verify.trusted import growth
-from verify.trusted.kernel import Rejected
+from verify.trusted.growing import Case
+from verify.trusted.growth import Box
+from verify.trusted.kernel import Rejected, reject
+from verify.trusted.rounding import MOST_BYTES
 
 PARTS = ("entries", "steps")
+MOST_EXPONENTS = 3  # that are tried for themselves
 
 
 def subjects() -> Iterator[Subject]:
@@ -49,40 +56,167 @@ def path_of(subject: Subject) -> Path:
 # Makes a document
 
 
-def make(subject: Subject) -> Document:
-    """Returns the document. Raises Rejected where the small checker has no rule, Undecided, Unanswered."""
-    certificates: list[str] = []
-    leaves: dict[int, int] = {}
-    roots: list[Node] = []
+def make(subject: Subject, known: Sequence[Document] = ()) -> Document:
+    """Returns the document. known: certificates that are tried before one is looked for.
 
-    def judged(walk: Walk) -> None:
-        model, texts = build(at_size(subject, n_of(walk)))
-        said = judge(model, texts)
-        if said.verdict != CERTIFIED:
-            raise Rejected(f"{said.where}: {said.what}")
-        certificate, _ = certificate_of(model, texts, said.report, WalkCase(walk))
-        text = json.dumps({part: certificate[part] for part in PARTS})
-        if text not in certificates:
-            certificates.append(text)
-        if walk.nodes[0] not in roots:
-            roots.append(walk.nodes[0])
-        leaves[id(walk.nodes[-1])] = certificates.index(text)
+    Raises Rejected where the small checker has no rule, Undecided, Unanswered.
+    """
+    return Maker(subject, known).document()
 
-    def write_node(node: Node) -> Document:
-        if not node.parts:
-            return {"certificate": leaves[id(node)]}
-        return {"split": node.split, "parts": [write_node(part) for part in node.parts]}
 
-    bits_of_bits = subject.dossier.bits_of_bits
-    theorem_of(judged, bits_of_bits)
-    cases = [write_node(root) for root in roots]
-    return {"bits_of_bits": bits_of_bits, "certificates": [*map(json.loads, certificates)], "cases": cases}
+class Whole(Exception):
+    """A certificate that was found in a part of a case stands for the whole. case: with its number."""
+
+    def __init__(self, case: Document) -> None:
+        super().__init__()
+        self.case = case
+
+
+class Maker:
+    """Finds as few cases as it can: a certificate of one is tried with the others, and with wider ones of the same model.
+
+    certificates, models: as texts; these of each case of the builder. ways: all n, and the splits that lead to it.
+    """
+
+    def __init__(self, subject: Subject, known: Sequence[Document]) -> None:
+        self.subject, self.certificates = subject, [*map(json.dumps, known)]
+        self.models: dict[Node, str] = {}
+        self.ways: dict[Node, tuple[Box, list[Fork]]] = {}
+
+    def document(self) -> Document:
+        """Returns the document."""
+        bits, roots = self.subject.dossier.bits_of_bits, list[Node]()
+
+        def state(walk: Walk) -> None:
+            model, texts = build(at_size(self.subject, n_of(walk)))
+            self.models[walk.nodes[-1]] = json.dumps({**statement_of(model, texts), "rows": rows_of(model)})
+            self.ways[walk.nodes[-1]] = walk.nodes[0].box, walk.forks
+            if walk.nodes[0] not in roots:
+                roots.append(walk.nodes[0])
+
+        theorem_of(state, bits)
+        cases = self.cover_both(roots, bits)
+        if cases is None:
+            cases = [self.cover(root, Case(growth.root(bits, r))) for r, root in enumerate(roots)]
+            cases = self.cover_both(roots, bits) or cases
+        used = [*dict.fromkeys(leaf["certificate"] for case in cases for leaf in leaves(case))]
+        for leaf in [leaf for case in cases for leaf in leaves(case)]:
+            leaf["certificate"] = used.index(leaf["certificate"])
+        return {
+            "bits_of_bits": bits,
+            "certificates": [json.loads(self.certificates[number]) for number in used],
+            "cases": cases,
+        }
+
+    def cover_both(self, roots: Sequence[Node], bits: int) -> list[Document] | None:
+        """Returns one case of all n, if the builder's cases are alike for both numbers of bits and known certificates suffice."""
+        if self.outline(roots[0]) != self.outline(roots[1]):
+            return None
+        with suppress(Rejected):
+            return [self.cover(roots[0], Case(growth.root(bits, None)), may_find=False)]
+        return None
+
+    def outline(self, node: Node) -> object:
+        """Returns splits and models."""
+        return [node.split, *map(self.outline, node.parts)] if node.parts else self.models[node]
+
+    def models_of(self, node: Node) -> set[str]:
+        """Returns those of all cases of the builder in this part."""
+        return set[str]().union(*map(self.models_of, node.parts)) if node.parts else {self.models[node]}
+
+    def cover(self, node: Node, case: Case, *, may_find: bool = True) -> Document:
+        """Returns the case with its parts, and the number of a certificate in each. Raises Rejected."""
+        models = self.models_of(node)
+        if (found := self.known(models, case)) is not None:
+            return found
+        if node.parts:
+            inside = zip(node.parts, case.parts(node.split), strict=True)
+            before = len(self.certificates)
+            parts = [self.cover(part, one, may_find=may_find) for part, one in inside]
+            whole = self.known(models, case) if len(self.certificates) > before else None
+            return whole or {"split": node.split, "parts": parts}
+        if (found := self.known_above(models, case, MOST_EXPONENTS)) is not None:
+            return found
+        return self.find(node, case) if may_find else reject("no certificate that is known")
+
+    def known_above(self, models: set[str], case: Case, most: int) -> Document | None:
+        """Returns the case with known certificates, with the least v split off up to so many times; None if they do not fit."""
+        if case.box.fixed or not most or not self.certificates:
+            return None
+        alone, above = case.parts("v")
+        if (first := self.known(models, alone)) is None:
+            return None
+        rest = self.known_in_parts(models, above, most - 1)
+        return rest and {"split": "v", "parts": [first, rest]}
+
+    def known_in_parts(self, models: set[str], case: Case, most: int = MOST_EXPONENTS) -> Document | None:
+        """Returns the same, or the case with one certificate if that is enough."""
+        return self.known(models, case) or self.known_above(models, case, most)
+
+    def known(self, models: set[str], case: Case) -> Document | None:
+        """Returns the case with a certificate that is known, if one stands for all of it."""
+        numbers = reversed(range(len(self.certificates))) if len(models) == 1 else ()
+        return next(({"certificate": i} for i in numbers for model in models if self.accepts(model, i, case)), None)
+
+    def accepts(self, model: str, certificate: int, case: Case) -> bool:
+        """Returns whether the small checker accepts a certificate in a case."""
+        arguments = json.loads(model), json.loads(self.certificates[certificate]), case
+        try:
+            return trusted.safely(lambda: trusted.check_case(*arguments)) > 0
+        except Rejected:
+            return False
+
+    def find(self, node: Node, case: Case) -> Document:
+        """Looks for a certificate in a case of the builder, or for one in each of its parts. Raises Rejected, Undecided."""
+        box, way = self.ways[node]
+        root, found = Node(box), dict[Node, int]()
+
+        def judged(walk: Walk) -> None:
+            model, texts = build(at_size(self.subject, n_of(walk)))
+            said = judge(model, texts)
+            if said.verdict != CERTIFIED:
+                raise Rejected(f"{said.where}: {said.what}")
+            certificate, _ = certificate_of(model, texts, said.report, WalkCase(walk))
+            text = json.dumps({part: certificate[part] for part in PARTS})
+            if text not in self.certificates:
+                self.certificates.append(text)
+                if len(walk.forks) > len(way) and (whole := self.known_in_parts({self.models[node]}, case)) is not None:
+                    raise Whole(whole)
+            found[walk.nodes[-1]] = self.certificates.index(text)
+
+        def write_node(part: Node) -> Document:
+            if not part.parts:
+                return {"certificate": found[part]}
+            return {"split": part.split, "parts": [*map(write_node, part.parts)]}
+
+        try:
+            follow(judged, root, way)
+        except Whole as whole:
+            return whole.case
+        for fork in way:
+            root = root.parts[0 if fork.answer else 1]
+        return write_node(root)
+
+
+def leaves(part: Document) -> Iterator[Document]:
+    """Yields the cases that are not split."""
+    for one in part.get("parts", ()):
+        yield from leaves(one)
+    if "parts" not in part:
+        yield part
 
 
 def text_of(subject: Subject, document: Document) -> str:
-    """Returns the text of the document's file."""
-    said = {"schema": SCHEMA, "of": about(subject), "about": "rounding", **document}
-    return json.dumps(said, ensure_ascii=False) + "\n"
+    """Returns the text of the document's file, in which certificates are compressed: they repeat themselves."""
+    packed = b64encode(zlib.compress(json.dumps(document["certificates"]).encode(), 9)).decode()
+    return json.dumps({**header(subject), **document, "certificates": packed}, ensure_ascii=False) + "\n"
+
+
+def header(subject: Subject) -> Document:
+    """Returns what a file says of whose document it is."""
+    said = {"schema": SCHEMA, "of": about(subject), "about": "rounding"}
+    result: Document = json.loads(json.dumps(said))
+    return result
 
 
 def read(subject: Subject) -> Document | None:
@@ -92,10 +226,12 @@ def read(subject: Subject) -> Document | None:
         return None
     try:
         said = json.loads(path.read_text(encoding="utf-8"))
-        document = {name: said[name] for name in ("bits_of_bits", "certificates", "cases")}
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        text = zlib.decompressobj().decompress(b64decode(said["certificates"]), MOST_BYTES)
+        document = {name: said[name] for name in ("bits_of_bits", "cases")}
+        document["certificates"] = json.loads(text)
+    except (ValueError, KeyError, TypeError, RecursionError, zlib.error) as error:
         raise ValueError(f"{path.name} is no document of cases: {error}") from error
-    if text_of(subject, document) != path.read_text(encoding="utf-8"):
+    if {**header(subject), **document} != {**said, "certificates": document["certificates"]}:
         raise ValueError(f"{path.name} is not of {name_of(subject, 'rounding')}")
     return document
 
@@ -105,7 +241,7 @@ def read(subject: Subject) -> Document | None:
 
 @dataclass(frozen=True)
 class Accepted:
-    """What the small checker accepted. classes: of all cases. cases: how many. weights: a digest of those of all cases.
+    """What the small checker accepted. classes: of all cases. cases: of the builder. weights: a digest of those of its cases.
 
     theorem: of the builder's comparisons.
     """
@@ -133,31 +269,34 @@ def fill(subject: Subject, document: Document) -> tuple[Document, CasesSurvey]:
 
     def state(of: Subject, model: ExactModel, texts: TokenAutomaton) -> Json:
         n: Any = of.n
-        put(cases, document["bits_of_bits"], n.oracle, len(models))
-        models.append({**statement_of(model, texts), "rows": rows_of(model)})
+        one = {**statement_of(model, texts), "rows": rows_of(model)}
+        if one not in models:
+            models.append(one)
+        put(cases, document["bits_of_bits"], n.oracle, models.index(one))
         return unjudged(of, model, texts)
 
     survey = CasesSurvey(subject, (state,))
     survey.run()
     if survey.about["verdict"] != CERTIFIED:
         raise Stale(f"{survey.about['where']}: {survey.about['what']}")
-    return {**document, "cases": cases, "models": models}, survey
+    parts = {field: document[field] for field in ("bits_of_bits", "certificates")}
+    return {**parts, "cases": cases, "models": models}, survey
 
 
 def put(cases: Sequence[Document], bits_of_bits: int, walk: Walk, model: int) -> None:
-    """Says that the cases below the builder's case, to which the walk came, are of a model. Raises Stale if it splits otherwise."""
+    """Says that the builder's case, to which the walk came, is of a model: in the document's parts of it, or a case that has it.
+
+    Raises Stale for a document that splits otherwise, or has cases of two models in one.
+    """
     ends = walk.nodes[0].box.ends
-    part = next(case for r, case in enumerate(cases) if growth.root(bits_of_bits, r).ends == ends)
+    r = next(r for r in (0, 1) if growth.root(bits_of_bits, r).ends == ends)
+    part = cases[r if len(cases) > 1 else 0]
     for fork in walk.forks:
+        if "parts" not in part:
+            break
         if part.get("split") != json.loads(json.dumps(fork.split)):
             raise Stale("the builder splits its cases in another way")
         part = part["parts"][0 if fork.answer else 1]
-    todo = [part]
-    while todo:
-        part = todo.pop()
-        if "parts" in part:
-            todo += part["parts"]
-        elif "model" in part:
-            raise Stale("two cases of the builder are one")
-        else:
-            part["model"] = model
+    for leaf in leaves(part):
+        if leaf.setdefault("model", model) != model:
+            raise Stale("cases of two models are one")

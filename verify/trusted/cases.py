@@ -5,9 +5,10 @@ Standard library alone, with `rounding.py`, `growth.py` and what these need. The
     {"bits_of_bits": 4, "models": [MODEL, …], "certificates": [{"entries", "steps"}, …], "cases": [CASE, CASE]}
 
 about each n whose bit length B has at least that many bits: here B ≥ 8, n ≥ 128. The first case is of an even number of bits of B,
-the second of an odd one. A CASE is {"split", "parts"}, with a split as `growth.py` reads it, or {"model": i, "certificate": j}. A
-MODEL has all that `rounding.py` reads of a certificate but entries and steps, and "rows", the weights. Numbers may depend on n: $n,
-$B, $E = 2^B, $v and $V = 2^v stand beside the atoms of a term. In place of a whole number of JSON there may be such a text.
+the second of an odd one; or there is one case of both. A CASE is {"split", "parts"}, with a split as `growth.py` reads it, or
+{"model": i, "certificate": j}. A MODEL has all that `rounding.py` reads of a certificate but entries and steps, and "rows", the
+weights. Numbers may depend on n: $n, $B, $E = 2^B, $v and $V = 2^v stand beside the atoms of a term. In place of a whole number of
+JSON there may be such a text.
 
 Theorem, if the file is accepted. Each of these n belongs to the box of a case. Take the certificate and the model of this case, and
 give the symbols the values that they have at n: then the theorem of `rounding.py` holds.
@@ -40,18 +41,19 @@ def check(data: bytes) -> int:
     """Returns how many classes there are in all cases. Raises Rejected, whatever the bytes are."""
     if len(data) > MOST_BYTES:
         reject("a file is too large")
-    return safely(lambda: sum(accepted(read_json(data))))
+    return safely(lambda: sum(check_case(*one) for one in cases_of(read_json(data))))
 
 
-def accepted(document: Any) -> Iterator[int]:
-    """Yields how many classes there are in each case. Raises Rejected."""
-    if not 2 <= whole(document["bits_of_bits"]) <= 64 or len(document["cases"]) != 2:
-        reject("B has from 2 to 64 bits at least, and there are two cases of them")
-    for r, part in enumerate(document["cases"]):
-        yield from walked(document, part, Case(growth.root(document["bits_of_bits"], r)), 0)
+def cases_of(document: Any) -> Iterator[tuple[Any, Any, Case]]:
+    """Yields the model, the certificate and the n of each case. Raises Rejected."""
+    bits, parts = whole(document["bits_of_bits"]), document["cases"]
+    if not 2 <= bits <= 64 or len(parts) not in (1, 2):
+        reject("B has from 2 to 64 bits at least, and there are one or two cases of them")
+    for r, part in zip((0, 1) if len(parts) == 2 else (None,), parts, strict=True):
+        yield from walked(document, part, Case(growth.root(bits, r)), 0)
 
 
-def walked(document: Any, part: Any, case: Case, depth: int) -> Iterator[int]:
+def walked(document: Any, part: Any, case: Case, depth: int) -> Iterator[tuple[Any, Any, Case]]:
     """Yields the same for the parts of a case."""
     if depth > MOST_DEPTH:
         reject("a case is split too often")
@@ -59,9 +61,7 @@ def walked(document: Any, part: Any, case: Case, depth: int) -> Iterator[int]:
         for one, inside in zip(part["parts"], case.parts(part["split"]), strict=True):
             yield from walked(document, one, inside, depth + 1)
     elif set(part) == {"model", "certificate"}:
-        yield check_case(
-            document["models"][whole(part["model"])], document["certificates"][whole(part["certificate"])], case
-        )
+        yield document["models"][whole(part["model"])], document["certificates"][whole(part["certificate"])], case
     else:
         reject("a case is neither split nor about a model")
 

@@ -127,13 +127,14 @@ def negated(polynomial: Interned) -> Interned:
 class Case:
     """The n of a box. parent: a case that has all of them, if there is one.
 
-    answers: to comparisons. wholes: whether polynomials are seen to be whole. numbers: that were read.
+    answers: to comparisons. wholes: whether polynomials are seen to be whole. floors: of polynomials. numbers: that were read.
     """
 
     def __init__(self, box: Box, parent: Case | None = None) -> None:
         self.box, self.parent = box, parent
         self.answers: dict[tuple[Interned, str], bool | None] = {}
         self.wholes: dict[Interned, bool] = {}
+        self.floors: dict[Interned, Any] = {}
         self.numbers: dict[str, Any] = {}
 
     def parts(self, split: Any) -> tuple[Case, Case]:
@@ -216,6 +217,17 @@ class Case:
             if name in EXPONENTS:
                 exponent = plus(exponent, symbol(EXPONENTS[name]), power)
         return self.decide(interned(exponent), ">=") is True
+
+    def floor(self, polynomial: Interned) -> Any:
+        """Returns the polynomial rounded down, as `Growing.floor` does."""
+        whole = self.whole_part(polynomial)
+        rest = plus(polynomial, whole, -1)
+        whole = plus(whole, number(math.floor(rest.get((), 0))))
+        little = self.divided(plus(polynomial, whole, -1), ONE)
+        for beside in (0, -1):
+            if at_least(little, beside) and is_more(beside + 1, little):
+                return self.divided(plus(whole, number(beside)), ONE)
+        return None
 
     # Texts of a certificate
 
@@ -318,6 +330,8 @@ class Growing(NumberOfN):
     def __truediv__(self, value: Any) -> Any:
         if (its := self.other(value)) is None:
             return NotImplemented
+        if type(value) is not Growing and value:
+            return self * (1 / Fraction(value))
         return self.case.divided(times(self.top, its[1]), times(self.under, its[0]))
 
     def __rtruediv__(self, value: Any) -> Any:
@@ -373,15 +387,11 @@ class Growing(NumberOfN):
 
     def floor(self) -> Any:
         """Returns it, rounded down: a whole polynomial that is not above it, nor 1 or more below; None if none is seen."""
-        if self.under is ONE:
-            whole = self.case.whole_part(self.top)
-            rest = plus(self.top, whole, -1)
-            whole = plus(whole, number(math.floor(rest.get((), 0))))
-            little = self.case.divided(plus(self.top, whole, -1), ONE)
-            for beside in (0, -1):
-                if at_least(little, beside) and is_more(beside + 1, little):
-                    return self.case.divided(plus(whole, number(beside)), ONE)
-        return None
+        if self.under is not ONE:
+            return None
+        if self.top not in self.case.floors:
+            self.case.floors[self.top] = self.case.floor(self.top)
+        return self.case.floors[self.top]
 
     def __floor__(self) -> Any:
         if (found := self.floor()) is None:

@@ -212,10 +212,18 @@ def growth(polynomial: Polynomial) -> int:
     return max((-(-weight // 2) for weight in weights), default=0)
 
 
-def root(bits_of_bits: int, r: int) -> Box:
-    """Returns all n that have this r."""
-    of_B = parsed(f"{Fraction(1 << r, 2)}*V^2"), parsed(f"{1 << r}*V^2 + -1")
-    return Box((bits_of_bits - r + 1) // 2, {"B": of_B, "n": (parsed("1/2*E"), parsed("1*E + -1"))})
+def root(bits_of_bits: int, r: int | None) -> Box:
+    """Returns all n that have this r; None: a box that has those of both.
+
+    Of both, let v0 be the least v. If bits_of_bits is even, B ≥ V²/2. If it is odd, B ≥ 2^v0·V: with v = v0 only r = 1 is left, so
+    B ≥ V²; with v > v0, V ≥ 2·2^v0 and B ≥ V²/2.
+    """
+    start = (bits_of_bits - (r != 0) + 1) // 2
+    if r is None:
+        least, most = f"{1 << start}*V" if bits_of_bits % 2 else "1/2*V^2", "2*V^2 + -1"
+    else:
+        least, most = f"{Fraction(1 << r, 2)}*V^2", f"{1 << r}*V^2 + -1"
+    return Box(start, {"B": (parsed(least), parsed(most)), "n": (parsed("1/2*E"), parsed("1*E + -1"))})
 
 
 def parsed(text: str) -> Polynomial:

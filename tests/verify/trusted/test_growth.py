@@ -22,6 +22,7 @@ from verify.algebra.walks import Walk, n_of
 from verify.framework.proofs import check as check_stored
 from verify.framework.proofs import sentence_of
 from verify.trusted import growth
+from verify.trusted.growing import text_of
 from verify.trusted.growth import Box, parsed, parts_of, root
 from verify.trusted.kernel import Rejected
 
@@ -77,10 +78,23 @@ def some_n(bits_of_bits: int) -> list[int]:
 def test_what_is_shown_is_true(terms: list[tuple[Fraction, dict[str, int]]], relation: str, bits_of_bits: int) -> None:
     """Where it is not shown, nothing is said; half of these are not."""
     text = written(terms)
-    boxes = [root(bits_of_bits, r) for r in (0, 1)]
-    shown = [box.shows(parsed(text), relation) for box in boxes]
+    *shown, of_all = [root(bits_of_bits, r).shows(parsed(text), relation) for r in (0, 1, None)]
     for n in some_n(bits_of_bits) if any(shown) else ():
-        assert not shown[parity(n)] or holds((text, relation), values_at(n)), n
+        assert not (shown[parity(n)] or of_all) or holds((text, relation), values_at(n)), n
+
+
+@pytest.mark.parametrize("bits_of_bits", range(2, 11))
+def test_the_box_of_both_has_each_n_of_one_and_little_else(bits_of_bits: int) -> None:
+    """Its ends of B are met at the first n, and hold at all others."""
+    box, met = root(bits_of_bits, None), False
+    assert box.start == min(root(bits_of_bits, r).start for r in (0, 1))
+    for n in some_n(bits_of_bits) if bits_of_bits < 8 else [1 << (1 << bits_of_bits - 1) - 1]:
+        values = values_at(n)
+        low, high = (value(text_of(end).replace("$", ""), values) for end in box.ends["B"])
+        assert values["v"] >= box.start
+        assert low <= values["B"] <= high, n
+        met = met or low == values["B"]
+    assert met
 
 
 @pytest.mark.parametrize("name", ["n", "B", "E", "V", "v", "f0"])

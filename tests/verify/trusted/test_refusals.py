@@ -838,7 +838,9 @@ GROWING: Cases = {
     "growing.power_of_two: 2^(…)": lambda: two_to(N),
     "growing.common_divisor: a common divisor of quotients": lambda: N.common_divisor([N, ONE_OF_N]),
     "cases.check: a file is too large": lambda: cases.check(b" " * (MOST_BYTES + 1)),
-    "cases.accepted: B has from 2 to 64 bits at least, and there are two cases of them": in_cases({}, bits_of_bits=1),
+    "cases.cases_of: B has from 2 to 64 bits at least, and there are one or two cases of them": in_cases(
+        {}, bits_of_bits=1
+    ),
     "cases.walked: a case is split too often": lambda: [*cases.walked({}, {}, LARGE, cases.MOST_DEPTH + 1)],
     "cases.walked: a case is neither split nor about a model": in_cases({}),
     "cases.check_case: a model or a certificate has other fields than are due": lambda: cases.check_case({}, {}, LARGE),

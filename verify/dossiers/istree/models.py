@@ -217,7 +217,7 @@ class IsTreeSearcherDossier(IsTree):
 
     conclusion = "turns, if the searches find what is defined, end with YES if and only if the graph is a tree"
     sentence = TURNS
-    stored_in = tuple(Discipline)
+    stored_in = in_cases = tuple(Discipline)
     is_accepted = True
     defines_prints = False
 

@@ -36,14 +36,10 @@ class Retrieval(RetrievalOptions, SolvedDossier):
     """A model of a retrieval task."""
 
     bits_of_bits = 4
-    stored_in = tuple(Discipline)
+    stored_in = in_cases = tuple(Discipline)
     is_accepted = True
     has_length = True
     every_input = "every sequence and query of n = {n}"
-
-    @property
-    def in_cases(self) -> Sequence[Discipline]:
-        return tuple(Discipline)
 
     # Definitions
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from constructions.language.terms import Answer, Term
 from constructions.models.options import Option, option
@@ -77,10 +77,7 @@ class OnTape(Turing):
 
     stored_in = tuple(Discipline)
     is_accepted = is_stored_above = True
-
-    @property
-    def in_cases(self) -> Sequence[Discipline]:
-        return tuple(Discipline) if self.model == "rag" else (Discipline.FUSED,)
+    in_cases: ClassVar[Sequence[Discipline]] = (Discipline.FUSED,)
 
     def texts(self, subject: Subject) -> TokenAutomaton:
         return self.texts_between(subject, *ends(subject.n))
@@ -135,6 +132,7 @@ class TapeSearcherDossier(OnTape):
 
     model: str = "rag"
 
+    in_cases = tuple(Discipline)
     sentence = f"{WORDS}, or of the search that is defined"
     conclusion = "words, if the searches find what is defined, are the machine's run"
     defines_prints = False  # print spells words of a search anew

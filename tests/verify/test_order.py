@@ -26,14 +26,15 @@ def test_equally_long_ones_keep_their_order() -> None:
 
 
 def test_claims_that_share_work_stand_together() -> None:
-    keys = [(claim, "") for claim in ("4.7/lean-rounding", "5.7/above", "4.7/lean-program", "4.7/program")]
+    keys = [(claim, "") for claim in ("4.7/lean-rounding", "C.1", "4.7/lean-program", "4.7/program")]
     seconds = {keys[0]: 2.0, keys[1]: 4.0, keys[2]: 3.0, keys[3]: 6.0}
     assert order.longest_first("rapq", keys, seconds) == list("qpra")
     of_lemmas = ("5.3/istree-search", "5.3/istree-length", "5.3/istree-invariant-records")
     assert {order.group_of(claim) for claim in of_lemmas} == {"5.3/istree-lemmas"}
+    assert {order.group_of(claim) for claim in ("5.7/above", "5.7/program-above")} == {"5.7/cases"}
     assert [order.group_of(claim) for claim, _ in keys] == [
         "4.7/lean-weights",
-        "5.7/above",
+        "C.1",
         "4.7/lean-weights",
         "4.7/weights",
     ]

@@ -38,6 +38,9 @@ Say: TypeAlias = Callable[[str], object]
 Judge: TypeAlias = Callable[[Subject, ExactModel, TokenAutomaton], Json]
 """Of a model and its inputs: verdict, where and what, the names of what is assumed, and what else is told of a case."""
 
+Known: TypeAlias = dict[tuple[Subject, bool], tuple[ExactModel, bool]]
+"""Models of one n, by whether matrices were asked for, and whether users get these."""
+
 
 def rounding(subject: Subject, model: ExactModel, automaton: TokenAutomaton) -> Json:
     """Returns whether rounding is sound."""
@@ -57,7 +60,7 @@ class CasesSurvey:
 
     cases: precision and digest of each, and what the judges have to say. about: the verdict, and where it is not certified first;
     that is refused for matrices of one n alone, as a case may be wider than its n. theorem: all inequalities, as trusted/growth.py
-    reads them, or None.
+    reads them, or None. known: models of one n that were built, of any survey.
     """
 
     subject: Subject
@@ -65,6 +68,7 @@ class CasesSurvey:
     cases: list[Json] = field(default_factory=list)
     about: Json = field(default_factory=dict)
     theorem: Any = None
+    known: Known = field(default_factory=dict, repr=False)
 
     def run(self, say: Say = lambda line: None) -> None:
         """Looks at one case after the other, up to one that is not certified."""
@@ -128,12 +132,21 @@ class CasesSurvey:
         have_matrices = True
         for n in sizes:
             values, subject = values_of(n), in_case(self.subject, n)[number]
-            own = model_of(subject)
-            have_matrices = have_matrices and compared(subject, own, few=True) is not None
+            own, have_matrices = self._model_at(subject, matrices=have_matrices)
             here = parts_of(model, partial(value_at, values))
-            for (where, its), (_, expected) in zip(here, parts_of(own, lambda value: value), strict=True):
+            for (where, its), (_, expected) in zip(here, parts_of(own), strict=True):
                 if its != expected:
                     raise Undecided(where, f"n = {n} has other weights than what stands for it")
+
+    def _model_at(self, subject: Subject, *, matrices: bool) -> tuple[ExactModel, bool]:
+        """Returns the model of one n, and whether users get matrices of it, which are then compared with it; False if that is not
+        asked.
+        """
+        key = subject, matrices
+        if key not in self.known:
+            own = model_of(subject)
+            self.known[key] = own, matrices and compared(subject, own, few=True) is not None
+        return self.known[key]
 
 
 def value_at(values: Mapping[str, int | Fraction], value: Any) -> Number:
@@ -141,8 +154,9 @@ def value_at(values: Mapping[str, int | Fraction], value: Any) -> Number:
     return value.value_at(values) if grows(value) else value
 
 
-def parts_of(model: ExactModel, value: Callable[[Any], Number]) -> Iterator[tuple[str, object]]:
-    """Yields every number of a model, each replaced by its value, place by place."""
+def parts_of(model: ExactModel, change: Callable[[Any], Number] | None = None) -> Iterator[tuple[str, object]]:
+    """Yields every number of a model, place by place. change: returns another number in place of each."""
+    value = change or (lambda number: number)
     fmt, families = model.arithmetic.format, model.families.values()
     yield "the format", [value(x) for x in (fmt.significand_bits, fmt.quantum_exponent, fmt.max_quanta)]
     yield "how many tokens there are", [(value(family.low), value(family.high)) for family in families]
@@ -151,7 +165,7 @@ def parts_of(model: ExactModel, value: Callable[[Any], Number]) -> Iterator[tupl
     ]
     specials = [(word, [(i, value(w)) for i, w in row]) for word, row in model.specials.items()]
     yield "the vocabulary", (terms, specials, [(i, value(w)) for i, w in model.position])
-    yield from ((name_place(i), layer.changed(value)) for i, layer in enumerate(model.layers, start=1))
+    yield from ((name_place(i), layer.changed(value) if change else layer) for i, layer in enumerate(model.layers, 1))
 
 
 _surveys = lru_cache(maxsize=4)(CasesSurvey)

@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
     from circuits.circuit import Circuit
+    from verify.certificates.above import Known
     from verify.dossiers.dossier import About, Subject
     from verify.framework.batches import Batches
     from verify.induction.theory import Theory
@@ -72,10 +73,12 @@ class Shared:
     """What one process does once for all claims that rest on it.
 
     built: intervals of stored documents whose weights were built. followed: digests of theories whose lemmas were shown.
+    models: of one n, that were compared with cases of all large n.
     """
 
     built: Built = field(default_factory=dict)
     followed: set[str] = field(default_factory=set)
+    models: Known = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -243,7 +246,7 @@ class Check:
 
         if self.replay is not None or self.until is not None or self.anew:
             return None
-        if (pair := load_above(subject, about, self.seed)) is None:
+        if (pair := load_above(subject, about, self.seed, self.shared.models)) is None:
             return None
         above, theorem = pair
         self.within(*subject.dossier.scope)
@@ -261,7 +264,11 @@ class Check:
         """
         from verify.framework.weights import accepted_cases, sizes_of
 
-        if self.replay is not None or self.until is not None or (pair := accepted_cases(subject)) is None:
+        if (
+            self.replay is not None
+            or self.until is not None
+            or (pair := accepted_cases(subject, self.shared.models)) is None
+        ):
             return None
         found, name = pair
         if not self.anew:

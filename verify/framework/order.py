@@ -20,8 +20,10 @@ Key = tuple[str, str]
 HERE = Path(__file__).resolve().parents[1]
 LEDGER = HERE / "ledger.json"  # a link to the one in docs/, so that it is installed as well
 WITNESSES = HERE / STORED
-SHARED = re.compile("(?P<weights>rounding|program)$|(?P<lemmas>search|length|run|invariant-[a-z]+)$")
-"""The ends of claims that share something: weights of stored intervals, or lemmas on a run."""
+SHARED = re.compile(
+    "(?P<weights>rounding|program)$|(?P<lemmas>search|length|run|invariant-[a-z]+)$|(?P<cases>(program-)?above)$"
+)
+"""The ends of claims that share something: weights of stored intervals, lemmas on a run, or weights in cases of n."""
 
 
 def seconds_of(path: Path) -> dict[Key, float]:

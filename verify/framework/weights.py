@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from verify.certificates.above import Known
 from verify.certificates.document import REFUSED, UNKNOWN
 from verify.certificates.ranges import certificates
 from verify.certificates.wrong import certified_names
@@ -114,8 +115,11 @@ class StoredDocument:
         return None
 
 
-def load_above(subject: Subject, about: About, seed: int) -> tuple[CasesDocument, Json] | None:
-    """Returns a stored document of all n from some n on, and its theorem, if both fit the weights of now. seed: of the run."""
+def load_above(subject: Subject, about: About, seed: int, known: Known) -> tuple[CasesDocument, Json] | None:
+    """Returns a stored document of all n from some n on, and its theorem, if both fit the weights of now.
+
+    seed: of the run. known: the models of one n that the run has built.
+    """
     try:
         above = stored_above.read(subject, about)
     except ValueError:
@@ -128,14 +132,14 @@ def load_above(subject: Subject, about: About, seed: int) -> tuple[CasesDocument
     if theorem is None:
         return None
     try:
-        stored_above.require(above, theorem)
-        stored_above.renew(above, stored_above.chosen(above, seed), theorem)
+        stored_above.require(above, theorem, known)
+        stored_above.renew(above, stored_above.chosen(above, seed), theorem, known)
     except Stale:
         return None
     return above, theorem
 
 
-def accepted_cases(subject: Subject) -> tuple[Accepted, str] | None:
+def accepted_cases(subject: Subject, known: Known) -> tuple[Accepted, str] | None:
     """Returns what the small checker accepts of all n from some n on, with the weights of now, and the document's name.
 
     None if there is no document, or it is of other weights, or the checker rejects it.
@@ -143,7 +147,9 @@ def accepted_cases(subject: Subject) -> tuple[Accepted, str] | None:
     try:
         document = stored_cases.read(subject)
         return (
-            None if document is None else (stored_cases.accept(subject, document), stored_cases.path_of(subject).stem)
+            None
+            if document is None
+            else (stored_cases.accept(subject, document, known), stored_cases.path_of(subject).stem)
         )
     except (ValueError, Stale, Rejected):
         return None

@@ -25,7 +25,7 @@ from verify.algebra.quotients import Unanswered, text
 from verify.algebra.trees import theorem_of
 from verify.algebra.walks import Walk
 from verify.automata.token_automaton import TokenAutomaton
-from verify.certificates.above import CasesSurvey, Judge, rounding, unjudged
+from verify.certificates.above import CasesSurvey, Judge, Known, rounding, unjudged
 from verify.certificates.document import CERTIFIED, about
 from verify.dossiers.dossier import ENDLESS, About, Json, Subject
 from verify.dossiers.registry import find_dossiers
@@ -119,9 +119,9 @@ def _asked_of(what: About) -> Judge:
     return asked
 
 
-def weights_of(subject: Subject, about: About) -> tuple[str, ...]:
+def weights_of(subject: Subject, about: About, known: Known | None = None) -> tuple[str, ...]:
     """Returns a digest of each case that builder and question tell apart. Its weights are compared with those of one n in it."""
-    survey = CasesSurvey(subject, (_asked_of(about),))
+    survey = CasesSurvey(subject, (_asked_of(about),), known={} if known is None else known)
     survey.run()
     if survey.about["verdict"] != CERTIFIED:
         raise Undecided(survey.about["where"], survey.about["what"])
@@ -151,8 +151,11 @@ def leaves(part: Any, turns: str = "") -> Iterator[str]:
         yield from leaves(one, turns + turn)
 
 
-def require(above: CasesDocument, theorem: Any) -> None:
-    """Raises Stale for a document of other weights or another theorem, or of weights that are others for an int."""
+def require(above: CasesDocument, theorem: Any, known: Known | None = None) -> None:
+    """Raises Stale for a document of other weights or another theorem, or of weights that are others for an int.
+
+    known: as a survey has it.
+    """
     if fingerprint(theorem) != above.theorem:
         raise Stale("the stored theorem is another one")
     if theorem["bits_of_bits"] != above.subject.dossier.bits_of_bits:
@@ -161,7 +164,7 @@ def require(above: CasesDocument, theorem: Any) -> None:
     if ways != sorted((case.root, case.turns) for case in above.cases):
         raise Stale(f"{above.name} has other cases than the theorem")
     try:
-        now = weights_of(above.subject, above.about)
+        now = weights_of(above.subject, above.about, known)
     except (Undecided, Unanswered) as error:
         raise Stale(str(error)) from error
     if now != above.weights:
@@ -174,11 +177,11 @@ def chosen(above: CasesDocument, seed: int) -> CaseOfBits:
     return min(above.cases, key=lambda case: hashlib.sha256(f"{key} {case.root} {case.turns}".encode()).digest())
 
 
-def renew(above: CasesDocument, case: CaseOfBits, theorem: Any) -> None:
+def renew(above: CasesDocument, case: CaseOfBits, theorem: Any, known: Known | None = None) -> None:
     """Judges one case anew, with all that the theorem says of it. Raises Stale."""
     node = Node(growth.root(above.subject.dossier.bits_of_bits, case.root))
     walk = Walk(node.box, [turn == "1" for turn in case.turns], nodes=[node])
-    survey = CasesSurvey(above.subject, (judge_of(above.about),))
+    survey = CasesSurvey(above.subject, (judge_of(above.about),), known={} if known is None else known)
     try:
         survey.look(walk)
     except (Undecided, Unanswered) as error:

@@ -21,7 +21,7 @@ from verify.algebra.nodes import Node
 from verify.algebra.trees import follow, theorem_of
 from verify.algebra.walks import Fork, Walk, n_of
 from verify.automata.token_automaton import TokenAutomaton
-from verify.certificates.above import CasesSurvey, unjudged
+from verify.certificates.above import CasesSurvey, Known, unjudged
 from verify.certificates.building import at_size, build
 from verify.certificates.cases import WalkCase
 from verify.certificates.document import CERTIFIED, about, judge
@@ -252,17 +252,17 @@ class Accepted:
     theorem: Any
 
 
-def accept(subject: Subject, document: Document) -> Accepted:
+def accept(subject: Subject, document: Document, known: Known | None = None) -> Accepted:
     """Returns what the small checker accepts, of a document and of the weights and texts that the builder makes now.
 
     Raises Stale for a document of other cases than the builder's, Rejected where the small checker rejects.
     """
-    whole, survey = fill(subject, document)
+    whole, survey = fill(subject, document, known)
     weights = digest([case["weights_sha256"] for case in survey.cases])
     return Accepted(trusted.check(json.dumps(whole).encode()), len(survey.cases), weights, survey.theorem)
 
 
-def fill(subject: Subject, document: Document) -> tuple[Document, CasesSurvey]:
+def fill(subject: Subject, document: Document, known: Known | None = None) -> tuple[Document, CasesSurvey]:
     """Returns a document with the weights and texts of each case, and what the builder's cases are. Raises Stale."""
     models: list[Document] = []
     cases = json.loads(json.dumps(document["cases"]))
@@ -275,7 +275,7 @@ def fill(subject: Subject, document: Document) -> tuple[Document, CasesSurvey]:
         put(cases, document["bits_of_bits"], n.oracle, models.index(one))
         return unjudged(of, model, texts)
 
-    survey = CasesSurvey(subject, (state,))
+    survey = CasesSurvey(subject, (state,), known={} if known is None else known)
     survey.run()
     if survey.about["verdict"] != CERTIFIED:
         raise Stale(f"{survey.about['where']}: {survey.about['what']}")

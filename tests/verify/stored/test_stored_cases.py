@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from verify import certify, store
+from verify.certificates import above
 from verify.framework.weights import accepted_cases
 from verify.stored import cases
 from verify.stored.intervals import Stale
@@ -75,7 +76,7 @@ def test_one_is_found_in_each_case_where_none_is_known(monkeypatch: pytest.Monke
 
 
 def test_it_is_accepted_with_the_weights_of_now() -> None:
-    found = accepted_cases(INDEX)
+    found = accepted_cases(INDEX, {})
     assert found is not None
     accepted, name = found
     assert [name, accepted.cases, accepted.classes] == ["index-rag-rounding-cases", 6, 2 * 36]
@@ -102,9 +103,9 @@ def test_other_documents_are_not_relied_on(change: str, tmp_path: Path, monkeypa
     with pytest.raises((Stale, Rejected)):
         cases.accept(INDEX, document)
     monkeypatch.setattr(cases, "FOLDER", tmp_path)
-    assert accepted_cases(INDEX) is None
+    assert accepted_cases(INDEX, {}) is None
     cases.path_of(INDEX).write_text(cases.text_of(INDEX, document), encoding="utf-8")
-    assert accepted_cases(INDEX) is None
+    assert accepted_cases(INDEX, {}) is None
 
 
 def test_a_file_that_is_no_document_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,3 +147,14 @@ def test_command_refuses_models_without_such_certificates(
     assert certify.main([*options, "--all-n", "--certificate", str(path)]) == 2
     assert len(capsys.readouterr().err.splitlines()) == 1
     assert not path.exists()
+
+
+def test_models_of_one_n_are_built_once_for_all_surveys(monkeypatch: pytest.MonkeyPatch) -> None:
+    known, document = above.Known(), document_of(INDEX)
+    cases.fill(INDEX, document, known)
+    assert known
+    assert all(have for _, have in known.values())
+    monkeypatch.setattr(above, "model_of", None)
+    cases.fill(INDEX, document, known)
+    with pytest.raises(TypeError):
+        cases.fill(INDEX, document)

@@ -8,28 +8,34 @@ from typing import Any
 
 import numpy as np
 
-from constructions.engines.protocol import Respond, Tick, no_response
+from constructions.engines.protocol import GaveUp, Respond, Tick, no_response
 from constructions.layers import Transformer
+from precision.format import Arithmetic
 
 Array = Any
 PIECE = 1 << 16
 
 
-class GaveUp(Exception):
-    """A check of the run failed; produced: the tokens that are right all the same."""
-
-    def __init__(self, produced: Array, reason: str) -> None:
-        super().__init__(f"not decided by lookups: {reason}")
-        self.produced = produced
-
-
 class Feeder(ABC):
-    """One run of a model. length: tokens that have gone in. piece: the most tokens between two ticks."""
+    """One run of a model. length: tokens that have gone in. piece: the most tokens between two ticks.
+
+    most: tokens of the longest text. keep: of which sublayers, from 0, the embedding, the registers of all positions are kept.
+    Raises NotCovered.
+    """
 
     piece = PIECE
 
-    def __init__(self, model: Transformer, *, beyond: bool) -> None:
-        self._model, self._beyond = model, beyond
+    def __init__(
+        self,
+        model: Transformer,
+        arithmetic: Arithmetic,
+        most: int,
+        *,
+        beyond: bool = False,
+        keep: frozenset[int] = frozenset(),
+    ) -> None:
+        self._model, self._arithmetic, self._beyond, self._kept = model, arithmetic, beyond, sorted(keep)
+        self._most = most if model.longest is None or beyond else min(most, model.longest)
         self._stops = np.zeros(len(model.words), np.uint8)
         self._tokens = np.zeros(0, np.int32)
         self.length = 0

@@ -13,7 +13,8 @@ import pytest
 
 import constructions
 from constructions.engines import Decoding, find_engine, reference
-from constructions.engines.incremental import GaveUp, LookupDecoder, NotCovered
+from constructions.engines.incremental import LookupDecoder
+from constructions.engines.protocol import GaveUp, NotCovered
 from constructions.istree.graphs import PAPER, Graph, expected_answer
 from constructions.istree.models import MODELS
 from constructions.language.files import load_model

@@ -25,7 +25,8 @@ from constructions.wiring.needs import ONE, is_square
 from constructions.wiring.wire import BlockPlan, Component, Embedding, Head, wire
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline, fixed_point
-from tests.engines.cases import EngineCase, graph_tokens, random_graph, reference_trace
+from tests.engines import agreement
+from tests.engines.cases import EngineCase, graph_tokens, random_graph
 from verify.inputs.hard_graphs import HardGraph
 from verify.inputs.large_graphs import LargeGraph
 
@@ -37,12 +38,7 @@ def istree(n: int, variant: str = "repaired", model: str = "transformer") -> Wir
 
 
 def assert_same(model: Transformer, arithmetic: Arithmetic, tokens: Sequence[int]) -> None:
-    expected = reference_trace(EngineCase(model, arithmetic, tokens))
-    sublayers = range(2 * len(model.blocks) + 1)
-    decoder = LookupDecoder(model, arithmetic, len(tokens) + 1, keep=frozenset(sublayers))
-    assert decoder.decode(tokens, set(), 1) == expected.next_tokens[-1:]
-    for sublayer in sublayers:
-        assert decoder.registers(sublayer) == expected.registers[sublayer]
+    agreement.assert_same("incremental", EngineCase(model, arithmetic, tokens))
 
 
 @pytest.mark.parametrize(

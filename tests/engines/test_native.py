@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from constructions.engines import Decoding, decode_by_reference, find_engine, native
 from constructions.engines.native import NativeDecoder, decoder, listing
 from constructions.engines.protocol import NotCovered
-from constructions.istree.graphs import PAPER, Graph, expected_answer
+from constructions.istree.graphs import PAPER, Graph
 from constructions.istree.transformer import TRANSFORMER
 from constructions.layers import AttentionHead, Block, FeedForward, Recurrence, Transformer
 from precision.format import FP32, Arithmetic, Discipline, Format, Rounding, fixed_point
@@ -264,17 +264,6 @@ def test_a_token_outside_the_vocabulary_is_refused() -> None:
     for token in (-1, len(wired.vocabulary)):
         with pytest.raises(IndexError, match=f"token {token} is not"):
             run.append(token)
-
-
-def test_registers_of_some_sublayers_alone() -> None:
-    graph = Graph(3, ((1, 2), (2, 3)))
-    wired = TRANSFORMER.build(3)
-    tokens = [*PAPER.prompt(graph), *expected_answer(graph, PAPER)]
-    expected = reference_trace(EngineCase(wired.model, wired.arithmetic, tokens))
-    run = NativeDecoder(wired.model, wired.arithmetic, len(tokens), keep=frozenset((0, 5)))
-    following = [run.append(token) for token in tokens]
-    assert following == expected.next_tokens
-    assert [run.registers(i) for i in (5, 0)] == [expected.registers[i] for i in (5, 0)]
 
 
 def test_a_digit_more_or_less_is_seen() -> None:

@@ -45,7 +45,7 @@ class AttentionPattern(NamedTuple):
     queries: (queries,) flat. segment: (entries,) number of the entry's query. key: (entries,) flat.
     weight: in quanta; (queries,) if `uniform`, all entries of a query having the same, otherwise (entries,).
     largest: the most entries of a query. spans: None, or where the keys that each entry stands for begin and end in
-    the `order` of the head's repeats.
+    the `order` of the head's repeats, and that order.
     """
 
     queries: Tensor
@@ -54,7 +54,7 @@ class AttentionPattern(NamedTuple):
     weight: Column
     uniform: bool
     largest: int
-    spans: tuple[Tensor, Tensor] | None = None
+    spans: tuple[Tensor, Tensor, Tensor] | None = None
 
 
 class Attention:
@@ -110,10 +110,8 @@ class Attention:
             return self.numbers.zero(segments)
         weight = pattern.weight
         if pattern.spans is not None:
-            if self._repeats is None:
-                raise TypeError("there is no self._repeats")
-            sums = self.numbers.prefix_sums(self.numbers.gather(value, self._repeats.order))
-            begin, end = pattern.spans
+            begin, end, order = pattern.spans
+            sums = self.numbers.prefix_sums(self.numbers.gather(value, order))
             entries = self.numbers.subtract(self.numbers.gather(sums, end), self.numbers.gather(sums, begin))
         else:
             entries = self.numbers.gather(value, pattern.key)
@@ -186,8 +184,9 @@ class Attention:
             queries, segment, counts = torch.unique_consecutive(query, return_inverse=True, return_counts=True)
         largest, winners, spans = int(counts.max()) if len(counts) else 0, counts, None
         if self._repeats is not None:
-            spans = self._repeats.spans(query, key)
-            winners = torch.zeros_like(counts).index_add_(0, segment, spans[1] - spans[0])
+            begin, end = self._repeats.spans(query, key)
+            spans = begin, end, self._repeats.order
+            winners = torch.zeros_like(counts).index_add_(0, segment, end - begin)
         kind = 2 * winners + (self.batch.position[queries] > winners)
         weights = np.zeros(int(kind.max()) + 1 if len(kind) else 0, dtype=object)
         for number in torch.bincount(kind).nonzero().squeeze(1).tolist():
@@ -200,9 +199,7 @@ class Attention:
         if pattern.spans is None or self.operators.fused or not len(pattern.queries):
             yield pattern
             return
-        if self._repeats is None:
-            raise TypeError("there is no self._repeats")
-        begin, end = pattern.spans
+        begin, end, order = pattern.spans
         ends = torch.cumsum(torch.zeros_like(pattern.queries).index_add_(0, pattern.segment, end - begin), 0)
         query = 0
         for total in _cuts(ends, self.area):
@@ -213,7 +210,7 @@ class Attention:
             place = torch.arange(len(segment), device=segment.device) - torch.repeat_interleave(
                 torch.cumsum(times, 0) - times - begin[here], times
             )
-            code = (segment * self.batch.size + self._repeats.order[place]).sort().values
+            code = (segment * self.batch.size + order[place]).sort().values
             weight = self.numbers.part(pattern.weight, slice(query, stop))
             counts = torch.bincount(segment)
             key = code - segment * self.batch.size

@@ -133,6 +133,7 @@ class NativeDecoder(Feeder):
             CellIndex.MEMORY: self._memory,
             CellIndex.LEAD: self._lead,
             CellIndex.STOPS: self._stops,
+            CellIndex.TOKENS: self._tokens,
             CellIndex.FORMAT: self._constants,
             **self._flags,
             CellIndex.OPERATION_COUNT: len(listing.operations),

@@ -55,7 +55,7 @@ def test_every_register_of_istree(model, variant, n):
 @pytest.mark.parametrize("variant", ["repaired", "lean"])
 @pytest.mark.parametrize("shape", ["star", "path", "random recursive tree"])
 def test_decoding_while_memory_grows(variant, shape, monkeypatch):
-    monkeypatch.setattr("constructions.engines.incremental.decoder.FIRST_ROOM", 20_000)
+    monkeypatch.setattr("constructions.engines.incremental.decoder.FIRST_ROOM", 50)
     monkeypatch.setattr("constructions.engines.incremental.decoder.FIRST_RECORDS", 40_000)
     monkeypatch.setattr("constructions.engines.incremental.decoder.PIECE", 100)
     n = 300

@@ -17,8 +17,8 @@ from precision.format import Arithmetic
 
 Array = Any
 LONGEST_BITS = 31  # positions are 32 bits in tables
-FIRST_ROOM = 1 << 25  # bytes of records whose groups the first tables hold
-FIRST_RECORDS = 1 << 31  # bytes: memory that is not used takes none
+FIRST_ROOM = 1 << 23  # positions whose groups the first tables hold
+FIRST_RECORDS = 1 << 32  # bytes: memory that is not used takes none
 BEGINNING = (0, 1, 0, 1)  # of the cells, see `Layout`
 
 
@@ -55,7 +55,8 @@ class LookupDecoder(Feeder):
         self._arguments = np.zeros(5 + len(self._program.tables), np.int64)
         self._room = 0  # records that the tables have room for
         layout = self._program.layout
-        self._grow(min(most, PIECE if layout.reused else FIRST_ROOM // max(1, layout.stride)))
+        first = PIECE if layout.reused else min(FIRST_ROOM, FIRST_RECORDS // max(1, layout.stride))
+        self._grow(min(most, first))
 
     @property
     def records(self) -> int:

@@ -189,35 +189,24 @@ def test_columns_without_a_clear_winner_are_asked_for(discipline: Discipline) ->
     assert 0 in calls
 
 
-def test_each_share_is_asked_for_once() -> None:
-    """Keys that all score 0: m winners at position m, without losers."""
+@pytest.mark.parametrize(
+    ("key", "tokens", "expected"),
+    [
+        ([[0.0, 0.0]], [0, 1, 1, 0, 1], [(keys, keys, 0) for keys in range(1, 6)]),  # all score 0: no losers
+        ([[0.0, 20.0]], [0, 1] * 3, [(1, 1, 0), (2, 1, 1), (4, 2, 1), (6, 3, 1)]),  # every second one scores 20 more
+    ],
+)
+def test_each_share_is_asked_for_once(key: object, tokens: list[int], expected: list[tuple[int, int, int]]) -> None:
+    """Of so many winners that tie and lead, with losers or without, for both heads."""
     calls = list[tuple[int, int, int]]()
-    answer = decoder._Columns.answer
-    nothing = np.zeros((1, 2))
-    head = AttentionHead(nothing, nothing, np.array([[1.0, 0.0]]), np.array([[0.0], [1.0]]))
-    words = np.array([[1.0, 0.0], [3.0, 0.0]])
-    model = Transformer(words, np.zeros(2), (Block((head, head), no_units(2)),), words)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(decoder._Columns, "answer", lambda self, *asked: calls.append(asked) or answer(self, *asked))
-        run = NativeDecoder(model, Arithmetic(fixed_point(33)), 5)
-        run.decode([0, 1, 1, 0, 1], set(), 1)
-    assert calls == [(keys, keys, 0) for keys in range(1, 6)]
-
-
-def test_winners_that_tie_and_lead_are_asked_for_once() -> None:
-    """Of a column with losers: every second key scores 20 more than the others."""
-    calls = list[tuple[int, int, int]]()
-    answer = decoder._Columns.answer
-    mark = np.array([[0.0, 1.0]])
-    one = np.array([[1.0, 0.0]])
-    head = AttentionHead(one, 20 * mark, one, np.array([[0.0], [0.0]]))
+    answer, one = decoder._Columns.answer, np.array([[1.0, 0.0]])
+    head = AttentionHead(one, np.array(key), one, np.zeros((2, 1)))
     words = np.array([[1.0, 0.0], [1.0, 1.0]])
     model = Transformer(words, np.zeros(2), (Block((head, head), no_units(2)),), words)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(decoder._Columns, "answer", lambda self, *asked: calls.append(asked) or answer(self, *asked))
-        run = NativeDecoder(model, Arithmetic(fixed_point(33)), 6)
-        run.decode([0, 1, 0, 1, 0, 1], set(), 1)
-    assert calls == [(1, 1, 0), (2, 1, 1), (4, 2, 1), (6, 3, 1)]
+        NativeDecoder(model, Arithmetic(fixed_point(33)), len(tokens)).decode(tokens, set(), 1)
+    assert calls == expected
 
 
 def test_an_error_in_a_column_is_raised() -> None:

@@ -15,7 +15,7 @@ verify: .venv/ready
 	$(BIN)/python -m pytest verify/ --n-max 10000 -q -n 2 --ledger build/ledger.json
 
 test: .venv/ready
-	$(BIN)/python -m pytest tests -q -n 2 -m "not benchmark and not exports and not hostile"
+	$(BIN)/python -m pytest tests -q -n 2 -m "not exports and not hostile"
 
 # Whatever may be done to a command. To try another abuse, add a line to tests/hostile/abuses.py, or a command to commands.py.
 hostile: .venv/ready
@@ -48,7 +48,6 @@ check: .venv/ready
 	$(BIN)/mypy
 
 bench: .venv/ready
-	$(BIN)/python -m pytest tests/bench -q -s -m benchmark
 	$(BIN)/python -m tests.bench.engines --n-max 100000 --write docs
 	$(BIN)/python -m tests.bench.commands --n-max 100000 --write docs
 	$(BIN)/python -c "import scipy" 2> /dev/null || $(BIN)/pip install -qq --disable-pip-version-check --constraint constraints.txt scipy
@@ -57,7 +56,7 @@ bench: .venv/ready
 # Which branches the tests take. It needs coverage and pytest-cov, and nothing else does.
 coverage: .venv/ready
 	$(BIN)/pip install -qq --disable-pip-version-check --constraint constraints.txt 'coverage>=7.6' 'pytest-cov>=6'
-	$(BIN)/python -m pytest tests -q -n 2 -m "not benchmark and not exports and not hostile" --cov --cov-report=
+	$(BIN)/python -m pytest tests -q -n 2 -m "not exports and not hostile" --cov --cov-report=
 
 # The pages of docs/ as a site in build/site, which opens without a server. Its packages are fetched once, and nothing else needs them.
 # The theme is maintained until May 2027, which it would say at each build. Its successor, zensical, reads mkdocs.yml too.

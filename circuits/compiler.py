@@ -120,10 +120,10 @@ class _Compiler(Domain[Form]):
             if not sublayer % 2:
                 yield self.following.pop(self.block, [])
 
-    def row(self, row: Row, bias: int, values: Values[Form], site: str) -> Form:
+    def row(self, row: Row, bias: int, values: Values[Form]) -> Form:
         return self.forms.dot([(w, values[j]) for j, w in row], bias)
 
-    def unit(self, gate: Form, up: Form, site: str) -> Form:
+    def unit(self, gate: Form, up: Form) -> Form:
         return self.forms.multiply(self.forms.relu(gate), up)
 
     def read(self, head: HeadRows, number: int) -> Sequence[Form]:
@@ -138,7 +138,7 @@ class _Compiler(Domain[Form]):
         self.following[self.block] = list(following.values())
         return following.items()
 
-    def write(self, changes: Iterable[tuple[int, Form]], site: str) -> None:
+    def write(self, changes: Iterable[tuple[int, Form]]) -> None:
         for r, change in changes:
             self.stream[r] = self.forms.add(self.stream[r], change)
 

@@ -20,24 +20,21 @@ Values: TypeAlias = Sequence[V] | Mapping[int, V]
 
 
 class Domain(ABC, Generic[V]):
-    """Numbers of one kind on their way through the layers. block: counted from 1. stream: the registers.
-
-    site: what an operator is called in its block, as the reference engine's flags call it, for example "ffn.gate[3]".
-    """
+    """Numbers of one kind on their way through the layers. block: counted from 1. stream: the registers."""
 
     block: int = 0
     stream: Values[V]
 
     @abstractmethod
-    def row(self, row: Row, bias: Weight, values: Values[V], site: str) -> V:
+    def row(self, row: Row, bias: Weight, values: Values[V]) -> V:
         """Returns Σ weight·value + bias."""
 
-    def rows(self, rows: Sequence[tuple[Row, Weight]], values: Values[V], site: str) -> Sequence[V]:
+    def rows(self, rows: Sequence[tuple[Row, Weight]], values: Values[V]) -> Sequence[V]:
         """Returns Σ weight·value + bias of each row."""
-        return [self.row(row, bias, values, f"{site}[{i}]") for i, (row, bias) in enumerate(rows)]
+        return [self.row(row, bias, values) for row, bias in rows]
 
     @abstractmethod
-    def unit(self, gate: V, up: V, site: str) -> V:
+    def unit(self, gate: V, up: V) -> V:
         """Returns ReLU(gate)·up."""
 
     @abstractmethod
@@ -49,26 +46,26 @@ class Domain(ABC, Generic[V]):
         """Returns the registers that the recurrence keeps, with their states."""
 
     @abstractmethod
-    def write(self, changes: Iterable[tuple[int, V]], site: str) -> None:
+    def write(self, changes: Iterable[tuple[int, V]]) -> None:
         """Adds to registers of the stream."""
 
 
 def mix(domain: Domain[V], layer: Layer) -> None:
     """Computes the heads of a layer, or its recurrence: a layer has not both."""
     if layer.recurrence is not None:
-        domain.write(domain.states(layer.recurrence), "recurrence.residual")
+        domain.write(domain.states(layer.recurrence))
         return
     read = [value for i, head in enumerate(layer.heads) for value in domain.read(head, i)]
-    domain.write(((r, domain.row(row, 0, read, f"attn.out[{r}]")) for r, row in layer.out), "attn.residual")
+    domain.write((r, domain.row(row, 0, read)) for r, row in layer.out)
 
 
 def feed_forward(domain: Domain[V], layer: Layer) -> None:
     """Computes the layer's ReGLU units."""
     units, down = layer.feed_forward.units, layer.feed_forward.down
-    gates = domain.rows([(unit.gate, unit.gate_bias) for unit in units], domain.stream, "ffn.gate")
-    ups = domain.rows([(unit.up, unit.up_bias) for unit in units], domain.stream, "ffn.up")
-    hidden = [domain.unit(*pair, f"ffn.product[{i}]") for i, pair in enumerate(zip(gates, ups, strict=True))]
-    domain.write(((r, domain.row(row, bias, hidden, f"ffn.down[{r}]")) for r, row, bias in down), "ffn.residual")
+    gates = domain.rows([(unit.gate, unit.gate_bias) for unit in units], domain.stream)
+    ups = domain.rows([(unit.up, unit.up_bias) for unit in units], domain.stream)
+    hidden = [domain.unit(*pair) for pair in zip(gates, ups, strict=True)]
+    domain.write((r, domain.row(row, bias, hidden)) for r, row, bias in down)
 
 
 def walk(domain: Domain[V], layers: Iterable[Layer]) -> Iterator[Layer]:

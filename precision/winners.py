@@ -18,6 +18,7 @@ Not for STOCHASTIC, where a weight that is not 0 need not round to 0.
 from __future__ import annotations
 
 from fractions import Fraction
+from math import ceil
 
 from precision.enclosure import LOG2_E_BELOW, LOG2_E_BELOW_BITS, round_beside_reciprocal
 from precision.format import Arithmetic, Discipline, Format, Rounding
@@ -32,6 +33,20 @@ def vanishing_lead(keys: int, fraction_bits: int) -> Fraction:
     keys: 0 where each weight is rounded by itself and nothing adds up, as under `sequential`; then it is one key that vanishes.
     """
     return (fraction_bits + 2 + keys.bit_length()) / LOG2_E
+
+
+def decisive_gap(keys: int, arithmetic: Arithmetic) -> int | None:
+    """Returns a gap in quanta: of at most so many keys, those that trail the highest score by it vanish.
+
+    None if no two scores need be that far apart. Derivation: under `fused` it is the `vanishing_lead` of all. Under `sequential`
+    it is that of one key; the difference to the highest score is rounded, monotonically, so the gap is an element.
+    """
+    fmt, is_fused = arithmetic.format, arithmetic.discipline is Discipline.FUSED
+    gap = ceil(vanishing_lead(keys if is_fused else 0, -fmt.quantum_exponent) / fmt.quantum)
+    if is_fused:
+        return gap if gap <= 2 * fmt.max_quanta else None
+    gap = 1 << (gap - 1).bit_length()
+    return gap if gap <= fmt.max_quanta else None
 
 
 def winners_share(winners: int, arithmetic: Arithmetic, *, losers: bool) -> int:

@@ -9,20 +9,20 @@ answer is right, without a guess one for each token. The least estimate wins:
 - else a long one goes to `dense` if there is a guess, or a floating-point format;
 - in a process that runs many models, as the verifier does (`native_at_hand`), short runs go to `native`.
 
-Lookups may not decide a run, and a guess may turn out to be wrong: what follows is decoded by the fastest of the others.
+What machine code does not decide, and a run whose guess turns out to be wrong, the fastest of the others decodes.
 """
 
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
 
-from constructions.engines.decoding import DECODERS, decode_by_lookups, decode_natively, decode_with_guess
-from constructions.engines.protocol import Decoded, Decoding, EngineFailed
+from constructions.engines.decoding import CODE, DECODERS, decode_by_code
+from constructions.engines.protocol import Decoded, Decoding
 from constructions.layers import Transformer, block_arrays
 from precision.format import Arithmetic, Rounding
 
@@ -49,56 +49,24 @@ def native_at_hand() -> Iterator[None]:
         AT_HAND.discard("native")
 
 
-def decode_by_auto(asked: Decoding) -> Decoded:
+def decode_by_auto(asked: Decoding, without: Collection[str] = ()) -> Decoded:
     """Decodes with the engine that `choose` names. The result names the engine that decoded: the last one, if what lookups did not
-    decide, or what follows a wrong guess, changed it.
+    decide, or a wrong guess, changed it. without: engines that are left out.
     """
-    name = choose(asked.model, asked.arithmetic, len(asked.prompt), asked.limit, len(asked.guess))
-    if name == "native":
-        from constructions.engines.native import TooWide
-
-        with suppress(TooWide):
-            return decode_natively(asked)
-        name = choose(asked.model, asked.arithmetic, len(asked.prompt), asked.limit, len(asked.guess), at_hand=())
-    if name == "incremental":
-        produced, why = decode_by_lookups(asked)
+    name = choose(asked.model, asked.arithmetic, len(asked.prompt), asked.limit, len(asked.guess), without)
+    if name in CODE:
+        decoded, why = decode_by_code(name, asked)
         if not why:
-            return Decoded(produced, None, name)
-        rest = decode_by_auto(replace(asked.after(produced), model=replace(asked.model, said=None)))
-        return replace(rest, produced=[*produced, *rest.produced])
+            return decoded
+        rest = decode_by_auto(asked.after(decoded.produced), {*without, name})
+        return replace(rest, produced=[*decoded.produced, *rest.produced])
     if name == "dense" and len(asked.guess):
-        return _decode_after_guess(asked)
+        decoded = DECODERS[name](replace(asked, follow=True))  # one run, as far as the guess is right
+        is_right = decoded.produced == [int(token) for token in asked.guess[: len(decoded.produced)]]
+        if asked.follow or is_right or decoded.produced[-1] in asked.stop:
+            return decoded
+        return decode_by_auto(replace(asked, guess=()), without)
     return DECODERS[name](asked)
-
-
-def _decode_after_guess(asked: Decoding) -> Decoded:
-    """Decodes by `dense` as far as the guess is right, then by the engine that is fastest without one."""
-    from constructions.engines import dense
-    from constructions.engines.reference import ReferenceEngine
-
-    name, engine, argmax = "dense", None, list[int]()
-
-    def run(known: Sequence[int], draft: Sequence[int]) -> Sequence[int]:
-        nonlocal name, engine
-        if not draft and engine is None and len(known) > len(asked.prompt):
-            left = asked.limit - len(known) + len(asked.prompt)
-            name = choose(asked.model, asked.arithmetic, len(known), left, 0, at_hand=())
-            if name == "reference":
-                engine = ReferenceEngine(asked.model, asked.arithmetic, beyond=asked.beyond)
-        if engine is None:
-            try:
-                text, first = [*known, *draft], [len(known) - 1]
-                whole = dense.run(asked.model, asked.arithmetic, [text], first=first, beyond=asked.beyond)
-            except dense.EngineError as error:
-                raise EngineFailed(str(error)) from error
-            return whole.next_tokens[0].tolist()  # type: ignore[no-any-return]
-        for token in known[len(argmax) :]:
-            argmax.append(engine.append(token).next_token)
-            asked.tick(len(argmax))
-        return argmax
-
-    produced, _ = decode_with_guess(run, asked)
-    return Decoded(produced, None, name)
 
 
 def choose(
@@ -107,11 +75,10 @@ def choose(
     prompt: int,
     limit: int,
     guess: int,
-    *,
-    at_hand: Collection[str] | None = None,
+    without: Collection[str] = (),
 ) -> str:
     """Returns the engine of the least estimate. prompt, guess: how many tokens; guess: 0 for none. limit: the most new tokens.
-    at_hand: engines whose code is loaded, by default those of this process.
+    without: engines that are left out.
     """
     fmt = arithmetic.format
     length = prompt + min(guess or limit, limit)
@@ -120,13 +87,14 @@ def choose(
     at_each_token = model.width + weights + int(np.count_nonzero(model.unembed))
     at_each_key = sum(len(head.query) + 1 for head in heads)
     seconds = {"reference": PER_PRODUCT * length * (at_each_token + at_each_key * length / 2)}
-    if "native" in (AT_HAND if at_hand is None else at_hand) and _native_covers(arithmetic):
+    if "native" in AT_HAND - {*without} and _native_covers(arithmetic):
         seconds["native"] = LISTING + PER_NATIVE / PER_PRODUCT * seconds["reference"]
     elif seconds["reference"] < SHORT or arithmetic.rounding is Rounding.STOCHASTIC:
         return "reference"
     if fmt.quantum_exponent > 0 or fmt.max_value < 1:
         return "reference"  # which alone runs a model without heads in a format that does not hold 1
-    if model.said is not None and fmt.is_fixed_point and arithmetic.rounding is Rounding.NEAREST_EVEN:
+    is_nearest = fmt.is_fixed_point and arithmetic.rounding is Rounding.NEAREST_EVEN
+    if model.said is not None and is_nearest and "incremental" not in without:
         seconds["incremental"] = WRITING + PER_LOOKUP * weights * length
     if min(seconds.values()) > WITH_TORCH and importlib.util.find_spec("torch"):
         runs = 1 if guess else limit

@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
-from constructions.engines.protocol import Decode, Decoded, Decoding, EngineFailed, Produced
+from constructions.engines.protocol import Decode, Decoded, Decoding, EngineFailed, GaveUp, NotCovered, Produced
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from constructions.engines.dense import DenseRun
     from constructions.engines.feeding import Feeder
     from constructions.engines.reference import Flags
+
+CODE = {"native": "machine code", "incremental": "lookups"}
+"""Engines of machine code that take in one token after another, and what decides there."""
 
 
 def decode_by_reference(asked: Decoding) -> Decoded:
@@ -46,43 +49,68 @@ def decode_by_reference(asked: Decoding) -> Decoded:
 
 def decode_by_incremental(asked: Decoding) -> Decoded:
     """Decodes token by token by lookups; what these do not decide, with the reference engine, after one message."""
-    produced, why = decode_by_lookups(asked)
-    if why:
-        _say_once(f"{why}; the reference engine decodes the rest, which is slower")
-        produced = [*produced, *decode_by_reference(asked.after(produced)).produced]
-    return Decoded(produced, None, "incremental")
+    decoded, why = decode_by_code("incremental", asked)
+    return replace(_decode_rest(asked, decoded, why), recorded=None)
 
 
 def decode_by_native(asked: Decoding) -> Decoded:
-    """Decodes token by token, by machine code. That records no flags, so the reference engine finds them if they are asked for.
+    """Decodes token by token, by machine code; what that has not with the reference engine, after one message."""
+    return _decode_rest(asked, *decode_by_code("native", asked))
 
-    The reference engine also decodes a model that is too wide, which is said once.
+
+def _decode_rest(asked: Decoding, decoded: Decoded, why: str) -> Decoded:
+    """Returns what was decoded, and after it, where there is a reason why it is not all, what the reference engine decodes."""
+    if not why:
+        return decoded
+    _say_once(f"{why}; the reference engine decodes the rest, which is slower")
+    rest = decode_by_reference(asked.after(decoded.produced))
+    return Decoded([*decoded.produced, *rest.produced], rest.recorded, decoded.engine)
+
+
+def decode_by_code(name: str, asked: Decoding) -> tuple[Decoded, str]:
+    """Returns what the machine code of an engine of `CODE` decides, and why this is not all; "" if it is. Where it is all, and the
+    guess is an array, so are the tokens.
     """
-    from constructions.engines.native import TooWide
-
+    about = f"not decided by {CODE[name]}"
     try:
-        return decode_natively(asked)
-    except TooWide as error:
-        _say_once(f"not decided by machine code: {error}; the reference engine decodes, which is slower")
-        return replace(decode_by_reference(asked), engine="native")
+        decoder = load_decoder(name)(
+            asked.model, asked.arithmetic, len(asked.prompt) + asked.limit, beyond=asked.beyond
+        )
+        produced = _produce(decoder, asked)
+    except NotCovered as error:
+        return Decoded([], None, name), f"{about}: {error}"
+    except GaveUp as error:
+        return Decoded(error.produced.tolist(), None, name), f"{about}: {error}"
+    recorded = partial(find_flags, asked, produced, decoder.length) if name == "native" else None
+    return Decoded(produced, recorded, name), ""
 
 
-def decode_natively(asked: Decoding) -> Decoded:
-    """Returns what is decoded by machine code. Raises TooWide."""
+def load_decoder(name: str) -> type[Feeder]:
+    """Returns what decodes by the machine code of an engine of `CODE`. Only now its code is imported."""
+    if name == "native":
+        from constructions.engines.native import NativeDecoder
+
+        return NativeDecoder
+    from constructions.engines.incremental import LookupDecoder
+
+    return LookupDecoder
+
+
+def find_flags(asked: Decoding, produced: Produced, fed: int) -> Flags:
+    """Returns the flags of so many tokens of the prompt and of what was produced after it. This takes another run over them."""
     from constructions.engines.native import NativeDecoder
+    from constructions.engines.reference import ReferenceEngine
 
-    decoder = NativeDecoder(asked.model, asked.arithmetic, len(asked.prompt) + asked.limit, beyond=asked.beyond)
-    produced = _produce(decoder, asked)
-
-    def flags() -> Flags:
-        from constructions.engines.reference import ReferenceEngine
-
+    tokens = [int(token) for token in [*asked.prompt, *produced][:fed]]
+    try:
+        decoder = NativeDecoder(asked.model, asked.arithmetic, fed, beyond=asked.beyond, count_flags=True)
+    except NotCovered:
         engine = ReferenceEngine(asked.model, asked.arithmetic, beyond=asked.beyond)
-        for token in [*asked.prompt, *produced][: decoder.length]:
-            engine.append(int(token))
+        for token in tokens:
+            engine.append(token)
         return engine.flags
-
-    return Decoded(produced, flags, "native")
+    decoder.decode(tokens, set(), 1)
+    return decoder.flags()
 
 
 def _produce(decoder: Feeder, asked: Decoding) -> Produced:
@@ -105,29 +133,11 @@ def _say_once(message: str) -> None:
     print(message, file=sys.stderr, flush=True)
 
 
-def decode_by_lookups(asked: Decoding) -> tuple[Produced, str]:
-    """Returns the new tokens that lookups decide, and why these are not all; "" if they are. Where all are, and the guess is
-    an array, so are they.
-    """
-    from constructions.engines.incremental import GaveUp, LookupDecoder, NotCovered
-
-    try:
-        most = len(asked.prompt) + asked.limit
-        decoder = LookupDecoder(asked.model, asked.arithmetic, most, beyond=asked.beyond)
-        return _produce(decoder, asked), ""
-    except NotCovered as error:
-        return [], f"not decided by lookups: {error}"
-    except GaveUp as error:
-        return error.produced.tolist(), str(error)
-
-
 def _produce_with_responses(
     decoder: Feeder, asked: Decoding, wanted: NDArray[np.integer] | None, asks: Set[int]
 ) -> NDArray[np.integer]:
     """Returns what `produce` does. The decoder runs alone up to each token of `asks`, the only ones that may get a response."""
     import numpy as np
-
-    from constructions.engines.feeding import GaveUp
 
     sequence, start, given = list(asked.prompt), len(asked.prompt), list(asked.prompt)
     while True:
@@ -151,9 +161,7 @@ def _produce_with_responses(
 
 
 def decode_by_dense(asked: Decoding, device: str = "cpu") -> Decoded:
-    """Decodes by runs over whole sequences, and one more run over what decoding feeds if the flags are asked for. device: cpu or
-    cuda.
-    """
+    """Decodes by runs over whole sequences. device: cpu or cuda."""
     return next(decode_together([asked], device))
 
 
@@ -165,16 +173,11 @@ def decode_together(together: Sequence[Decoding], device: str = "cpu") -> Iterat
 
     one = together[0]
 
-    def run(sequences: Sequence[Sequence[int]], first: Sequence[int] | None = None, *, flags: bool = False) -> DenseRun:
-        model, arithmetic = one.model, one.arithmetic
+    def run(sequences: Sequence[Sequence[int]], first: Sequence[int]) -> DenseRun:
         try:
-            return dense.run(model, arithmetic, sequences, device=device, flags=flags, first=first, beyond=one.beyond)
+            return dense.run(one.model, one.arithmetic, sequences, device=device, first=first, beyond=one.beyond)
         except dense.EngineError as error:
             raise EngineFailed(str(error)) from error
-
-    def noted(prompt: Sequence[int], produced: Sequence[int], fed: int) -> Flags:
-        (flags,) = run([[*prompt, *produced][:fed]], flags=True).flags or ()
-        return flags
 
     texts = [[*asked.prompt, *asked.draft()] for asked in together]
     ends = [len(asked.prompt) - 1 for asked in together]
@@ -189,7 +192,7 @@ def decode_together(together: Sequence[Decoding], device: str = "cpu") -> Iterat
             return run([sequence], [len(known) - 1]).next_tokens[0].tolist()  # type: ignore[no-any-return]
 
         produced, fed = decode_with_guess(argmax, asked)
-        yield Decoded(produced, partial(noted, asked.prompt, produced, fed), "dense")
+        yield Decoded(produced, partial(find_flags, asked, produced, fed), "dense")
 
 
 def decode_with_guess(

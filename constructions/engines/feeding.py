@@ -8,30 +8,37 @@ from typing import Any
 
 import numpy as np
 
-from constructions.engines.protocol import Respond, Tick, no_response
+from constructions.engines.protocol import GaveUp, Respond, Tick, no_response
 from constructions.layers import Transformer
+from precision.format import Arithmetic
 
 Array = Any
 PIECE = 1 << 16
-
-
-class GaveUp(Exception):
-    """A check of the run failed; produced: the tokens that are right all the same."""
-
-    def __init__(self, produced: Array, reason: str) -> None:
-        super().__init__(f"not decided by lookups: {reason}")
-        self.produced = produced
+FIRST_TOKENS = 1 << 28  # memory that is not used takes none
 
 
 class Feeder(ABC):
-    """One run of a model. length: tokens that have gone in. piece: the most tokens between two ticks."""
+    """One run of a model. length: tokens that have gone in. piece: the most tokens between two ticks.
+
+    most: tokens of the longest text. keep: of which sublayers, from 0, the embedding, the registers of all positions are kept.
+    Raises NotCovered.
+    """
 
     piece = PIECE
 
-    def __init__(self, model: Transformer, *, beyond: bool) -> None:
-        self._model, self._beyond = model, beyond
+    def __init__(
+        self,
+        model: Transformer,
+        arithmetic: Arithmetic,
+        most: int,
+        *,
+        beyond: bool = False,
+        keep: frozenset[int] = frozenset(),
+    ) -> None:
+        self._model, self._arithmetic, self._beyond, self._kept = model, arithmetic, beyond, sorted(keep)
+        self._most = most if model.longest is None or beyond else min(most, model.longest)
         self._stops = np.zeros(len(model.words), np.uint8)
-        self._tokens = np.zeros(0, np.int32)
+        self._tokens = np.zeros(min(self._most + 1, FIRST_TOKENS), np.int32)
         self.length = 0
 
     @abstractmethod
@@ -66,8 +73,8 @@ class Feeder(ABC):
         tick: Tick = lambda length: None,
         wanted: Array | None = None,
     ) -> Array:
-        """Returns the new tokens after what has gone in and the prompt, see `Asked`. wanted: ends after the first token of the
-        model's own that is not the one here.
+        """Returns the new tokens after what has gone in and the prompt, see `Decoding`: a view of memory that another text would
+        overwrite. wanted: ends after the first token of the model's own that is not the one here.
 
         Raises GaveUp; IndexError for a token outside the vocabulary; BeyondBound.
         """
@@ -98,16 +105,16 @@ class Feeder(ABC):
                 wrong = np.flatnonzero(new[: len(same)] != same)
                 if len(wrong) or len(same) < len(new):
                     end = int(wrong[0]) if len(wrong) else len(same)
-                    return self._tokens[start : seen + end + 1].copy()
+                    return self._tokens[start : seen + end + 1]
             if last in stop:
-                return self._tokens[start:known].copy()
+                return self._tokens[start:known]
             response = () if alone else respond(self._tokens[:known].tolist())
             if response:
                 self._put(known, response)
                 known += len(response)
             seen = known
             if known >= longest:
-                return self._tokens[start:known].copy()
+                return self._tokens[start:known]
 
     def decode(self, prompt: Sequence[int], stop: set[int], limit: int) -> list[int]:
         """Returns what `produce` does, in a list."""

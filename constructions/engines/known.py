@@ -7,19 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from constructions.engines.auto import choose, decode_by_auto
-from constructions.engines.protocol import Decoded, Decoding, Tick
+from constructions.engines.decoding import CODE, load_decoder
+from constructions.engines.protocol import Decoded, Decoding, GaveUp, NotCovered, Tick
 from constructions.layers import Transformer
 from precision.format import Arithmetic
-
-if TYPE_CHECKING:
-    from constructions.engines.incremental import LookupDecoder
-    from constructions.engines.native import NativeDecoder
 
 Stream = Sequence[Sequence[int]]
 """Each register at all positions, in quanta."""
@@ -54,23 +51,16 @@ def read_text(
     sublayers = range(2 * len(model.blocks) + 1) if sublayers is None else sublayers
     model.admit(len(tokens), beyond=beyond)
     name = choose(model, arithmetic, len(tokens), 1, 0) if engine == "auto" else engine
-    if name == "native":
-        from constructions.engines.native import NativeDecoder, TooWide
-
-        with suppress(TooWide):
-            return _read_by_code(NativeDecoder, name, model, arithmetic, tokens, sublayers, beyond)
-        name = choose(model, arithmetic, len(tokens), 1, 0, at_hand=())
-    if name == "incremental":
-        from constructions.engines.incremental import GaveUp, LookupDecoder, NotCovered
-
+    without = set[str]()
+    while name in CODE:
         with suppress(NotCovered, GaveUp):
-            return _read_by_code(LookupDecoder, name, model, arithmetic, tokens, sublayers, beyond)
-        name = choose(replace(model, said=None), arithmetic, len(tokens), 1, 0)
+            return _read_by_code(name, model, arithmetic, tokens, sublayers, beyond)
+        without.add(name)
+        name = choose(model, arithmetic, len(tokens), 1, 0, without)
     return (_read_by_dense if name == "dense" else _read_by_reference)(model, arithmetic, tokens, sublayers, beyond)
 
 
 def _read_by_code(
-    kind: type[LookupDecoder] | type[NativeDecoder],
     name: str,
     model: Transformer,
     arithmetic: Arithmetic,
@@ -78,7 +68,7 @@ def _read_by_code(
     sublayers: Sequence[int],
     beyond: bool,
 ) -> KnownRun:
-    decoder = kind(model, arithmetic, len(tokens), beyond=beyond, keep=frozenset(sublayers))
+    decoder = load_decoder(name)(model, arithmetic, len(tokens), beyond=beyond, keep=frozenset(sublayers))
     following = [decoder.append(token) for token in tokens]
     return KnownRun([decoder.registers(i) for i in sublayers], following, name)
 

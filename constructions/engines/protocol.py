@@ -30,6 +30,18 @@ class EngineFailed(RuntimeError):
     """An engine could not finish, for want of memory say; the message is one line."""
 
 
+class NotCovered(Exception):
+    """A model, an arithmetic or a length is one that the machine code has not; the message says which."""
+
+
+class GaveUp(Exception):
+    """A check of the run failed; produced: the tokens that are right all the same."""
+
+    def __init__(self, produced: NDArray[np.integer], reason: str) -> None:
+        super().__init__(reason)
+        self.produced = produced
+
+
 @dataclass(frozen=True, eq=False)
 class Decoding:
     """What is to be decoded greedily: a prompt, then each argmax and the response to it, until an argmax is in `stop` or there are

@@ -64,10 +64,10 @@ class _Rest(Domain[int]):
             feed_forward(self, layer)
             yield layer
 
-    def row(self, row: Row, bias: int, values: Values[int], site: str) -> int:
+    def row(self, row: Row, bias: int, values: Values[int]) -> int:
         return dot([(weight, values[i]) for i, weight in row], self.arithmetic, bias)
 
-    def unit(self, gate: int, up: int, site: str) -> int:
+    def unit(self, gate: int, up: int) -> int:
         return dot([(gate, up)], self.arithmetic) if gate > 0 and up else 0
 
     def read(self, head: HeadRows, number: int) -> Sequence[int]:
@@ -79,7 +79,7 @@ class _Rest(Domain[int]):
         before, after = self._before(2 * self.block - 2), self._before(2 * self.block - 1)
         return [(register, after[register] - before[register]) for register, _, _ in recurrence.states()]
 
-    def write(self, changes: Iterable[tuple[int, int]], site: str) -> None:
+    def write(self, changes: Iterable[tuple[int, int]]) -> None:
         most = self.arithmetic.format.max_quanta
         for register, change in changes:
             self.stream[register] = max(-most, min(most, self.stream[register] + change))

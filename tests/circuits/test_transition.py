@@ -24,8 +24,9 @@ from circuits.simulate import main
 from circuits.simulator import Simulator, expected_tokens
 from circuits.step import Step
 from circuits.transition import load_python, load_step
-from constructions.engines.incremental import GaveUp, LookupDecoder, NotCovered
+from constructions.engines.incremental import LookupDecoder
 from constructions.engines.known import first_mismatch
+from constructions.engines.protocol import GaveUp, NotCovered
 from precision.format import Discipline
 from tests.circuits.brought import SAID, SOURCE, bring, by_aiger, draw, latch_said, step_of
 from tests.engines.agreement import follow_by_lookups

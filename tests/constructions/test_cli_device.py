@@ -61,10 +61,10 @@ def test_the_engine_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
     monkeypatch.setattr(dense, "find_device", torch.device)
     monkeypatch.setattr(dense, "run", on_the_cpu)
     assert run("istree", "--engine", "dense", "--device", "cuda", "--json") == 0
-    assert told == ["cuda", "cuda"]  # the answer, then the flags
+    assert told == ["cuda"]  # the flags are counted by machine code
     result = constructions.load("istree", n=3).run([(1, 2), (3, 2)], engine="dense", device="cuda")
     assert result.answer == "YES"
-    assert told == ["cuda"] * 3
+    assert told == ["cuda"] * 2
 
 
 def test_python_says_why_not() -> None:

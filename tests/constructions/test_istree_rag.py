@@ -12,6 +12,7 @@ import pytest
 from hypothesis import example, given, settings
 
 from constructions.engines import Decoding, dense, find_engine
+from constructions.engines.decoding import find_flags
 from constructions.istree import rag
 from constructions.istree.graphs import PAPER, Graph, depth_first_tour, is_tree
 from constructions.istree.searches import searches
@@ -107,7 +108,7 @@ def test_nothing_saturates_on_the_longest_prompt() -> None:
         wired = built(7, (), discipline)
         fed = [*PAPER.prompt(graph), *wired.tokens(rag.RAG.expected(Graph(7, graph.edges[:6])))]
         assert len(fed) > rag.RAG.length(7) - 21
-        (flags,) = dense.run(wired.model, wired.arithmetic, [fed], flags=True).flags or ()
+        flags = find_flags(Decoding(wired.model, wired.arithmetic, fed, set(), 0), [], len(fed))
         assert not [site for site in flags.counts if site.kind == "saturation" and not site.site.endswith(".score")]
 
 

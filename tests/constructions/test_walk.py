@@ -15,29 +15,29 @@ from verify.certificates.ideal import IdealModel
 
 
 class Exact(Domain[Fraction]):
-    """One run in exact arithmetic, where attention averages the winners. sites: what each operator was called."""
+    """One run in exact arithmetic, where attention averages the winners. visited: blocks that computed a row."""
 
     def __init__(self, model: Transformer) -> None:
         self.model = model
         self.layers = [block_rows(block, Fraction) for block in model.blocks]
         self.keys: dict[tuple[int, int], list[tuple[list[Fraction], list[Fraction]]]] = {}
         self.state: dict[tuple[int, int], Fraction] = {}
-        self.sites: set[tuple[int, str]] = set()
+        self.visited: set[int] = set()
 
     def embed(self, token: int, position: int) -> None:
         pairs = zip(self.model.words[token].tolist(), self.model.position.tolist(), strict=True)
         self.stream: list[Fraction] = [Fraction(word) + position * Fraction(slope) for word, slope in pairs]
 
-    def row(self, row: Row, bias: Fraction, values: Values[Fraction], site: str) -> Fraction:
-        self.sites.add((self.block, site))
+    def row(self, row: Row, bias: Fraction, values: Values[Fraction]) -> Fraction:
+        self.visited.add(self.block)
         return sum((w * values[j] for j, w in row), Fraction(bias))
 
-    def unit(self, gate: Fraction, up: Fraction, site: str) -> Fraction:
+    def unit(self, gate: Fraction, up: Fraction) -> Fraction:
         return max(gate, Fraction(0)) * up
 
     def read(self, head: HeadRows, number: int) -> Sequence[Fraction]:
         query, key, value = (
-            [self.row(row, Fraction(0), self.stream, "") for row in rows] for rows in (head.query, head.key, head.value)
+            [self.row(row, Fraction(0), self.stream) for row in rows] for rows in (head.query, head.key, head.value)
         )
         pairs = self.keys.setdefault((self.block, number), [])
         pairs.append((key, value))
@@ -49,10 +49,10 @@ class Exact(Domain[Fraction]):
         before = {j: value for (block, j), value in self.state.items() if block == self.block}
         for i, carry, feed in recurrence.states():
             kept = sum((w * before.get(j, Fraction(0)) for j, w in carry), Fraction(0))
-            self.state[self.block, i] = kept + self.row(feed, Fraction(0), self.stream, f"state[{i}]")
+            self.state[self.block, i] = kept + self.row(feed, Fraction(0), self.stream)
             yield i, self.state[self.block, i]
 
-    def write(self, changes: Iterable[tuple[int, Fraction]], site: str) -> None:
+    def write(self, changes: Iterable[tuple[int, Fraction]]) -> None:
         for register, change in list(changes):
             self.stream[register] += change
 
@@ -75,4 +75,4 @@ def test_it_is_the_ideal_model(name: str, model: str, text: str) -> None:
         domain.embed(token, position)
         left = [list(domain.stream), *(list(domain.stream) for _ in walk(domain, domain.layers))]
         assert left == [list(row) for row in history]
-    assert {block for block, _ in domain.sites} == {*range(1, len(wired.model.blocks) + 1)}
+    assert domain.visited == {*range(1, len(wired.model.blocks) + 1)}

@@ -9,7 +9,6 @@ import numpy as np
 import torch
 
 from constructions.engines import dense
-from constructions.engines.reference import Flags
 from constructions.layers import AttentionHead, Block, Matrix, Recurrence, Transformer
 from precision.format import FLOAT_FORMATS, Arithmetic, Rounding, fixed_point
 from tests.engines.cases import EngineCase, Trace, any_model, difference, no_units, reference_trace
@@ -25,17 +24,10 @@ def assert_same(
     arithmetic: Arithmetic,
     sequences: Sequence[Sequence[int]],
     tile: int = 64,
-    *,
-    registers: bool = True,
-    flags: bool = True,
-) -> list[Flags | None]:
-    """Every register of every position after every sublayer, every logit and next token, and all flags; returns the flags.
-
-    registers: whether to compare what is no flag. flags: whether to compare flags, which takes another run.
-    """
+) -> None:
+    """Every register of every position after every sublayer, every logit and next token."""
     expected = [reference_trace(EngineCase(model, arithmetic, tokens)) for tokens in sequences]
-    compare(model, arithmetic, sequences, expected, tile, registers=registers, flags=flags)
-    return [trace.flags for trace in expected]
+    compare(model, arithmetic, sequences, expected, tile)
 
 
 def compare(
@@ -44,28 +36,21 @@ def compare(
     sequences: Sequence[Sequence[int]],
     expected: Sequence[Trace],
     tile: int,
-    *,
-    registers: bool = True,
-    flags: bool = True,
 ) -> None:
-    """As `assert_same` does, with what is right, on each device there is. The next tokens also where only some are asked for."""
+    """As `assert_same` does, with what is right, on each device there is. The next tokens also where nothing is kept, and where
+    only some are asked for.
+    """
     first = [2 * len(sequence) // 3 for sequence in sequences]
     for device in DEVICES:
         asked = dense.run(model, arithmetic, sequences, device=device, tile=tile, first=first)
         for following, right, place in zip(asked.next_tokens, expected, first, strict=True):
             assert following.tolist() == [-1] * place + right.next_tokens[place:]
-        if registers:
-            run = dense.run(model, arithmetic, sequences, device=device, tile=tile, keep_registers=True)
-            for actual, right in zip(traces(run), expected, strict=True):
-                assert difference(actual, right) == ""
-        if flags:
-            run = dense.run(model, arithmetic, sequences, device=device, tile=tile, flags=True)
-            assert run.flags is not None
-            for ours, following, right in zip(run.flags, run.next_tokens, expected, strict=True):
-                assert following.tolist() == right.next_tokens  # which are found another way where no logits are kept
-                if right.flags is not None:
-                    assert ours.counts.items() ^ right.flags.counts.items() == set()  # easily read
-                    assert ours == right.flags
+        run = dense.run(model, arithmetic, sequences, device=device, tile=tile, keep_registers=True)
+        for actual, right in zip(traces(run), expected, strict=True):
+            assert difference(actual, right) == ""
+        run = dense.run(model, arithmetic, sequences, device=device, tile=tile)
+        for following, right in zip(run.next_tokens, expected, strict=True):
+            assert following.tolist() == right.next_tokens
 
 
 def traces(run: dense.DenseRun) -> list[Trace]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from constructions.engines.incremental.bends import find_parts
+from constructions.engines.incremental.words import find_parts
 
 
 def parts_of(rows: list[tuple[int, ...]]) -> list[list[int]]:
     quanta = sorted({value for row in rows for value in row})
     places = np.array([[quanta.index(value) for value in row] for row in rows])
-    return find_parts(places, quanta)
+    return [list(part.tokens) for part in find_parts(range(places.shape[1]), quanta, places)]
 
 
 def test_parts_are_in_the_order_of_their_bend_and_without_repetitions() -> None:

@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from constructions.engines import Decoding, Respond
-from constructions.engines.decoding import decode_by_lookups, decode_by_reference, decode_with_guess
+from constructions.engines.decoding import decode_by_code, decode_by_reference, decode_with_guess
 from constructions.istree import rag
 from constructions.istree.graphs import Graph
 from constructions.layers import Transformer
@@ -148,8 +148,11 @@ def test_a_decoder_that_stops_where_it_is_asked_gives_the_same(request_of: int) 
     counted.asks = request.respond.asks  # type: ignore[attr-defined]
     for limit in [*range(1, len(whole), 1 + len(whole) // 12), len(whole)]:
         for guess, follow in ((whole, False), (whole, True), (other, True), (whole[: limit // 2], True)):
-            found, expected = (decode_by_lookups(asked(how, limit, guess, follow)) for how in (counted, always))
+            found, expected = (
+                decode_by_code("incremental", asked(how, limit, guess, follow)) for how in (counted, always)
+            )
             assert found == expected
     seen.clear()
-    assert decode_by_lookups(asked(counted, request.limit, whole, follow=False)) == (whole, "")
+    decoded, why = decode_by_code("incremental", asked(counted, request.limit, whole, follow=False))
+    assert (decoded.produced, why) == (whole, "")
     assert len(seen) == searches

@@ -25,7 +25,8 @@ from constructions.istree.graphs import PAPER, Graph, expected_answer
 from constructions.istree.transformer import FINDING_IDS, TRANSFORMER
 from precision.format import BF16, FP32, FP64, Arithmetic, Discipline, Format, Rounding, fixed_point
 from precision.rounding import round_shifted
-from tests.engines.cases import graph_tokens, random_graph
+from tests.engines.agreement import agree
+from tests.engines.cases import EngineCase, graph_tokens, random_graph
 from tests.engines.dense_cases import (
     FORMATS,
     ROUNDINGS,
@@ -56,21 +57,10 @@ def test_istree_agrees_on_larger_graphs_of_unequal_length():
     rng = random.Random(2)
     wired = TRANSFORMER.build(12)
     graphs = [random_graph(12, rng) for _ in range(6)]
-    assert_same(wired.model, wired.arithmetic, [graph_tokens(graph, "paper") for graph in graphs], flags=False)
+    assert_same(wired.model, wired.arithmetic, [graph_tokens(graph, "paper") for graph in graphs])
 
 
 # No structure
-
-
-@pytest.mark.parametrize("fmt", FORMATS, ids=lambda fmt: str(fmt.name))
-@pytest.mark.parametrize("discipline", Discipline)
-def test_random_models_agree(fmt, discipline):
-    for seed in range(9):
-        rng = np.random.default_rng([seed, fmt.significand_bits])
-        make = random_linear_model if seed % 3 == 0 else random_model
-        model = make(rng, scale=int(rng.choice((1, 2, 5, 40))), dyadic=seed % 2 == 0)
-        arithmetic = Arithmetic(fmt, discipline, ROUNDINGS[seed // 3])
-        assert_same(model, arithmetic, random_sequences(rng), int(rng.choice((1, 3, 8, 64))), flags=seed % 3 < 2)
 
 
 @settings(max_examples=80, deadline=None)
@@ -106,7 +96,7 @@ def test_random_models_agree_under_any_arithmetic(seed, make, fmt, discipline, r
 )
 def test_ties_saturation_and_gaps_agree(fmt, discipline, query, key):
     for tile in (2, 64):
-        assert_same(one_head(query, key), Arithmetic(fmt, discipline), TOKENS, tile, flags=False)
+        assert_same(one_head(query, key), Arithmetic(fmt, discipline), TOKENS, tile)
 
 
 @pytest.mark.parametrize("fmt", [fixed_point(9), fixed_point(17), fixed_point(65), BF16], ids=lambda fmt: str(fmt.name))
@@ -120,7 +110,7 @@ def test_leads_around_the_decisive_gap_agree(fmt, discipline):
         model = one_head(np.array([[0.0, 0, lead]]), np.array([[1.0, 0, 0]]))
         words = np.array([[0.0, 0, 1], [1.0, 0, 1]])  # register 2 holds 1
         model = replace(model, words=words, position=np.zeros(3), unembed=np.eye(2, 3))
-        assert_same(model, arithmetic, [[1] + [0] * 40, [1, 0, 1, 0]], flags=False)
+        agree(EngineCase(model, arithmetic, [1] + [0] * 40), ("dense", "native"))
 
 
 def test_scores_that_only_exact_arithmetic_tells_apart():
@@ -136,9 +126,7 @@ def test_many_candidates_with_wide_scores_agree(monkeypatch):
     query = np.array([[0, 2.0**31, 0], [0, 1, 0], [0, 1, 0]])
     monkeypatch.setattr(dense_attention, "_ENTRIES", 7)
     for discipline in Discipline:
-        assert_same(
-            one_head(query, key), Arithmetic(fixed_point(255), discipline), [[3, 1, 2, 1, 0, 3, 3, 2] * 5], flags=False
-        )
+        assert_same(one_head(query, key), Arithmetic(fixed_point(255), discipline), [[3, 1, 2, 1, 0, 3, 3, 2] * 5])
 
 
 def test_every_way_of_deciding_a_column_occurs(monkeypatch):
@@ -218,9 +206,6 @@ def test_next_tokens_are_those_that_are_asked_for(monkeypatch: pytest.MonkeyPatc
         for ours, right, place in zip(some, whole, first, strict=True):
             assert ours.tolist() == [-1] * place + right[place:].tolist()
         assert sum(lengths) == sum(len(text) - place for text, place in zip(texts, first, strict=True))
-    flagged = dense.run(model, arithmetic, texts, first=[7, 1, 0, 12, 7], flags=True)
-    assert flagged.flags == dense.run(model, arithmetic, texts, flags=True).flags
-    assert [found.tolist() for found in flagged.next_tokens] == [right.tolist() for right in whole]
 
 
 def test_long_sequences_are_tiled():
@@ -261,7 +246,7 @@ def test_several_long_sequences_in_one_group():
         alone = dense.run(model, Arithmetic(fixed_point(33)), [text], keep_registers=True)
         assert alone.registers is not None
         assert [t.tolist() for t in together.registers[place]] == [t.tolist() for t in alone.registers[0]]
-    assert_same(model, Arithmetic(fixed_point(33)), [texts[0]], flags=False)
+    assert_same(model, Arithmetic(fixed_point(33)), [texts[0]])
 
 
 # Decoding
@@ -347,24 +332,6 @@ def test_a_missing_cuda_device_is_one_line():
     with pytest.raises(dense.EngineError, match="no such CUDA device") as caught:
         dense.run(wired.model, wired.arithmetic, [[0]], device="cuda")
     assert "\n" not in str(caught.value)
-
-
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA device")
-def test_cuda_gives_the_same_bits():
-    wired = TRANSFORMER.build(6)
-    tokens = graph_tokens(Graph(6, ((1, 2), (2, 3), (4, 3), (5, 1), (6, 5))), "paper")
-    rng = np.random.default_rng(9)
-    for model, arithmetic, texts in (
-        (wired.model, wired.arithmetic, [tokens]),
-        (random_model(rng, 5, True), Arithmetic(fixed_point(33)), random_sequences(rng)),
-        (random_model(rng, 5, True), Arithmetic(FP32, Discipline.SEQUENTIAL), random_sequences(rng)),
-    ):
-        ours = dense.run(model, arithmetic, texts, device="cuda", keep_registers=True)
-        theirs = dense.run(model, arithmetic, texts, keep_registers=True)
-        assert ours.registers is not None
-        assert theirs.registers is not None
-        for a, b in zip(ours.registers, theirs.registers, strict=True):
-            assert [table.tolist() for table in a] == [table.tolist() for table in b]
 
 
 def test_running_out_of_memory_is_one_line(monkeypatch):

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from constructions.engines.dense.batch import batch
 from constructions.engines.dense.column import Column
 from constructions.engines.dense.float_filter import FloatFilter, Workspace
-from constructions.engines.dense.limits import decisive_gap
 from constructions.engines.dense.operators import Operators
 from constructions.engines.dense.repeats import find_repeats
 from precision.format import BF16, FP32, FP64, Arithmetic, Discipline, fixed_point
 from precision.rounding import round_shifted
+from precision.winners import decisive_gap
 from tests.engines.dense_cases import VOCABULARY, assert_same, one_head
 
 FORMATS = (fixed_point(17), fixed_point(65), fixed_point(129), fixed_point(255), FP64, FP32, BF16)
@@ -27,7 +27,7 @@ CPU = torch.device("cpu")
 def candidates(operators: Operators, columns: Sequence[tuple[Column, Column]], length: int) -> list[set[int]]:
     """The keys that are kept for each query of one sequence; all keys where nothing is filtered."""
     tokens = batch([[0] * length], 1 << 20, CPU)
-    gap = decisive_gap(operators, length)
+    gap = decisive_gap(length, operators.arithmetic)
     assert gap is not None
     float_filter = FloatFilter(operators, tokens, columns, gap, None)
     if not float_filter.usable:
@@ -67,7 +67,7 @@ def test_every_key_within_the_gap_is_kept(seed, fmt, discipline, width, spread, 
     rng = np.random.default_rng(seed)
     arithmetic, length = Arithmetic(fmt, discipline), 12
     operators = Operators(arithmetic, CPU)
-    if decisive_gap(operators, length) is None:
+    if decisive_gap(length, operators.arithmetic) is None:
         return
 
     def element(exponent: int, bits: int) -> int:
@@ -86,7 +86,7 @@ def test_every_key_within_the_gap_is_kept(seed, fmt, discipline, width, spread, 
         tuple(operators.numbers.from_objects(np.array(numbers, dtype=object)) for numbers in row) for row in rows
     ]
     kept = candidates(operators, [(q, k) for q, k in columns if q.bound and k.bound], length)
-    gap = decisive_gap(operators, length)
+    gap = decisive_gap(length, operators.arithmetic)
     for i in range(length):
         scores = [score(arithmetic, [q[i] for q, _ in rows], [k[j] for _, k in rows]) for j in range(i + 1)]
         for j, s in enumerate(scores):
@@ -116,7 +116,7 @@ def test_sequences_that_look_at_positions_only_are_filtered_as_one(seed, lengths
         keys[rng.integers(0, tokens.size)] += 7
     one = 1 << 95
     query, key = (operators.numbers.from_objects(np.array(row, dtype=object) * one) for row in (queries, keys))
-    gap = decisive_gap(operators, max(lengths))
+    gap = decisive_gap(max(lengths), operators.arithmetic)
     assert gap is not None
     repeats = find_repeats(operators.numbers, tokens, [key]) if together else None
     float_filter = FloatFilter(operators, tokens, [(query, key)], gap, repeats)

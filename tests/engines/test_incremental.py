@@ -13,7 +13,8 @@ import pytest
 
 import constructions
 from constructions.engines import Decoding, find_engine, reference
-from constructions.engines.incremental import GaveUp, LookupDecoder, NotCovered
+from constructions.engines.incremental import LookupDecoder
+from constructions.engines.protocol import GaveUp, NotCovered
 from constructions.istree.graphs import PAPER, Graph, expected_answer
 from constructions.istree.models import MODELS
 from constructions.language.files import load_model
@@ -24,7 +25,8 @@ from constructions.wiring.needs import ONE, is_square
 from constructions.wiring.wire import BlockPlan, Component, Embedding, Head, wire
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline, fixed_point
-from tests.engines.cases import EngineCase, graph_tokens, random_graph, reference_trace
+from tests.engines import agreement
+from tests.engines.cases import EngineCase, graph_tokens, random_graph
 from verify.inputs.hard_graphs import HardGraph
 from verify.inputs.large_graphs import LargeGraph
 
@@ -36,12 +38,7 @@ def istree(n: int, variant: str = "repaired", model: str = "transformer") -> Wir
 
 
 def assert_same(model: Transformer, arithmetic: Arithmetic, tokens: Sequence[int]) -> None:
-    expected = reference_trace(EngineCase(model, arithmetic, tokens))
-    sublayers = range(2 * len(model.blocks) + 1)
-    decoder = LookupDecoder(model, arithmetic, len(tokens) + 1, keep=frozenset(sublayers))
-    assert decoder.decode(tokens, set(), 1) == expected.next_tokens[-1:]
-    for sublayer in sublayers:
-        assert decoder.registers(sublayer) == expected.registers[sublayer]
+    agreement.assert_same("incremental", EngineCase(model, arithmetic, tokens))
 
 
 @pytest.mark.parametrize(
@@ -58,7 +55,7 @@ def test_every_register_of_istree(model, variant, n):
 @pytest.mark.parametrize("variant", ["repaired", "lean"])
 @pytest.mark.parametrize("shape", ["star", "path", "random recursive tree"])
 def test_decoding_while_memory_grows(variant, shape, monkeypatch):
-    monkeypatch.setattr("constructions.engines.incremental.decoder.FIRST_ROOM", 20_000)
+    monkeypatch.setattr("constructions.engines.incremental.decoder.FIRST_ROOM", 50)
     monkeypatch.setattr("constructions.engines.incremental.decoder.FIRST_RECORDS", 40_000)
     monkeypatch.setattr("constructions.engines.incremental.decoder.PIECE", 100)
     n = 300

@@ -8,7 +8,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 
-from constructions.engines.incremental import GaveUp, LookupDecoder, NotCovered
+from constructions.engines.incremental import LookupDecoder
+from constructions.engines.protocol import GaveUp, NotCovered
 from constructions.engines.reference import ReferenceEngine
 from constructions.language.compiler import Compiler
 from constructions.language.interpreter import Input

@@ -123,10 +123,10 @@ class _Terms(Domain[Term]):
         self.changed: tuple[int, ...] = ()
         self.queues: list[QueueTerm] = []
 
-    def row(self, row: Row, bias: Weight, values: Values[Term], site: str) -> Term:
+    def row(self, row: Row, bias: Weight, values: Values[Term]) -> Term:
         return _affine(row, bias, dict(enumerate(values)) if isinstance(values, Sequence) else values)
 
-    def unit(self, gate: Term, up: Term, site: str) -> Term:
+    def unit(self, gate: Term, up: Term) -> Term:
         normal = self.normal
         return normal.reduced(normal.atom(Positive(normal.normalised(gate))) * normal.normalised(up))
 
@@ -141,7 +141,7 @@ class _Terms(Domain[Term]):
             self.queues.append(QueueTerm(queue.invariant.name, *ends))
         return _states(recurrence, self.stream, self.normal, name_place(self.block, RECURRENCE), met).items()
 
-    def write(self, changes: Iterable[tuple[int, Term]], site: str) -> None:
+    def write(self, changes: Iterable[tuple[int, Term]]) -> None:
         added = dict(changes)
         both = {i: self.stream.get(i, ZERO) + added.get(i, ZERO) for i in sorted({*self.stream, *added})}
         self.stream = {

@@ -12,7 +12,6 @@ Per query, with scores s and m winners:
    softmax of precision/.
 
 Every step is either exact or has an error bound that holds for any order of summation: no result depends on it.
-Flags of scores are no business of these steps, but of score_flags.py.
 """
 
 from __future__ import annotations
@@ -26,16 +25,15 @@ from torch import Tensor
 
 from constructions.engines.dense.batch import Batch, Tile
 from constructions.engines.dense.column import Column
-from constructions.engines.dense.flags import NOWHERE, Site
 from constructions.engines.dense.float_filter import FloatFilter, groups_of
-from constructions.engines.dense.limits import decisive_gap, float64_holds
 from constructions.engines.dense.operators import Operators
 from constructions.engines.dense.repeats import Repeats, find_repeats
-from constructions.engines.dense.score_flags import note_scores
 from constructions.engines.dense.workers import Workers
+from precision.format import Format
+from precision.rounding_array import require_float64_format
 from precision.softmax import softmax
 from precision.softmax_array import softmax_array
-from precision.winners import winners_share
+from precision.winners import decisive_gap, winners_share
 
 # Entries whose scores are compared exactly at a time: they may be Python integers, which take much memory.
 _ENTRIES = 1 << 16
@@ -47,7 +45,7 @@ class AttentionPattern(NamedTuple):
     queries: (queries,) flat. segment: (entries,) number of the entry's query. key: (entries,) flat.
     weight: in quanta; (queries,) if `uniform`, all entries of a query having the same, otherwise (entries,).
     largest: the most entries of a query. spans: None, or where the keys that each entry stands for begin and end in
-    the `order` of the head's repeats.
+    the `order` of the head's repeats, and that order.
     """
 
     queries: Tensor
@@ -56,7 +54,7 @@ class AttentionPattern(NamedTuple):
     weight: Column
     uniform: bool
     largest: int
-    spans: tuple[Tensor, Tensor] | None = None
+    spans: tuple[Tensor, Tensor, Tensor] | None = None
 
 
 class Attention:
@@ -68,11 +66,11 @@ class Attention:
         self.numbers = operators.numbers
         self.batch = batch
         self.area = area
-        self.decisive_gap = decisive_gap(operators, batch.longest)
+        self.decisive_gap = decisive_gap(batch.longest, operators.arithmetic)
         self._uniform: dict[tuple[int, bool], int] = {}
         self._repeats: Repeats | None = None  # of the head at hand
         self._columns: dict[tuple[int, ...], list[int]] = {}
-        self._float64 = float64_holds(operators)
+        self._float64 = _float64_holds(operators.arithmetic.format)
         self._asked: tuple[Tensor, Sequence[Tile]] | None = None
 
     def read(
@@ -80,26 +78,21 @@ class Attention:
         query: Sequence[Column],
         key: Sequence[Column],
         value: Sequence[Column],
-        scores: Site,
-        sums: Site,
         asked: Tensor | None = None,
     ) -> list[Column]:
-        """Returns what every token reads: one column per column of `value`. scores, sums: the sites of both.
+        """Returns what every token reads: one column per column of `value`.
 
         asked: (token,) which of them read; the others are given 0. By default all do.
         """
         size = self.batch.size
         pairs = [(q, k) for q, k in zip(query, key, strict=True) if q.bound and k.bound]
-        if scores.records:
-            note_scores(self.operators, self.batch, pairs, scores, self.area, self.workers)
         queries: list[Tensor] = []
         results: list[list[Column]] = []
         for pattern in self._patterns(pairs, asked):
             if not len(pattern.queries):
                 continue
             queries.append(pattern.queries)
-            here = sums.restrict(pattern.queries)
-            results.append([self._weigh(pattern, column, here[j]) for j, column in enumerate(value)])
+            results.append([self._weigh(pattern, column) for column in value])
         everyone = torch.cat(queries) if queries else torch.zeros(0, dtype=torch.int64, device=self.numbers.device)
         joined = [self.numbers.concatenate(parts) for parts in zip(*results, strict=True)]
         if asked is not None:
@@ -111,25 +104,23 @@ class Attention:
             joined = [self.numbers.gather(column, place) for column in joined]
         return joined
 
-    def _weigh(self, pattern: AttentionPattern, value: Column, site: Site) -> Column:
+    def _weigh(self, pattern: AttentionPattern, value: Column) -> Column:
         segments = len(pattern.queries)
         if value.bound == 0:
             return self.numbers.zero(segments)
         weight = pattern.weight
         if pattern.spans is not None:
-            if self._repeats is None:
-                raise TypeError("there is no self._repeats")
-            sums = self.numbers.prefix_sums(self.numbers.gather(value, self._repeats.order))
-            begin, end = pattern.spans
+            begin, end, order = pattern.spans
+            sums = self.numbers.prefix_sums(self.numbers.gather(value, order))
             entries = self.numbers.subtract(self.numbers.gather(sums, end), self.numbers.gather(sums, begin))
         else:
             entries = self.numbers.gather(value, pattern.key)
         if pattern.uniform and self.operators.fused:
             total = self.numbers.segment_sum(entries, pattern.segment, segments, pattern.largest)
-            return self.operators.product(weight, total, site)
+            return self.operators.product(weight, total)
         if pattern.uniform:
             weight = self.numbers.gather(weight, pattern.segment)
-        return self.operators.weighted_sum(weight, entries, pattern.segment, segments, pattern.largest, site)
+        return self.operators.weighted_sum(weight, entries, pattern.segment, segments, pattern.largest)
 
     def _patterns(self, pairs: Sequence[tuple[Column, Column]], asked: Tensor | None) -> Iterator[AttentionPattern]:
         """Yields patterns that together contain every query that is asked for once. Each is freed before the next one is made."""
@@ -193,8 +184,9 @@ class Attention:
             queries, segment, counts = torch.unique_consecutive(query, return_inverse=True, return_counts=True)
         largest, winners, spans = int(counts.max()) if len(counts) else 0, counts, None
         if self._repeats is not None:
-            spans = self._repeats.spans(query, key)
-            winners = torch.zeros_like(counts).index_add_(0, segment, spans[1] - spans[0])
+            begin, end = self._repeats.spans(query, key)
+            spans = begin, end, self._repeats.order
+            winners = torch.zeros_like(counts).index_add_(0, segment, end - begin)
         kind = 2 * winners + (self.batch.position[queries] > winners)
         weights = np.zeros(int(kind.max()) + 1 if len(kind) else 0, dtype=object)
         for number in torch.bincount(kind).nonzero().squeeze(1).tolist():
@@ -207,9 +199,7 @@ class Attention:
         if pattern.spans is None or self.operators.fused or not len(pattern.queries):
             yield pattern
             return
-        if self._repeats is None:
-            raise TypeError("there is no self._repeats")
-        begin, end = pattern.spans
+        begin, end, order = pattern.spans
         ends = torch.cumsum(torch.zeros_like(pattern.queries).index_add_(0, pattern.segment, end - begin), 0)
         query = 0
         for total in _cuts(ends, self.area):
@@ -220,7 +210,7 @@ class Attention:
             place = torch.arange(len(segment), device=segment.device) - torch.repeat_interleave(
                 torch.cumsum(times, 0) - times - begin[here], times
             )
-            code = (segment * self.batch.size + self._repeats.order[place]).sort().values
+            code = (segment * self.batch.size + order[place]).sort().values
             weight = self.numbers.part(pattern.weight, slice(query, stop))
             counts = torch.bincount(segment)
             key = code - segment * self.batch.size
@@ -249,7 +239,7 @@ class Attention:
 
     def _scores(self, pairs: Sequence[tuple[Column, Column]], query: Tensor, key: Tensor) -> Column:
         gather = self.numbers.gather
-        return self.operators.dot([(gather(q, query), gather(k, key)) for q, k in pairs], len(query), NOWHERE)
+        return self.operators.dot([(gather(q, query), gather(k, key)) for q, k in pairs], len(query))
 
     def _uniform_weight(self, winners: int, losers: bool) -> int:
         """Returns the weight of each of `winners` tied keys, all others (if any) trailing by G or more; in quanta."""
@@ -308,6 +298,15 @@ class Attention:
             quanta += self._columns[column]
             begin += length
         return self.numbers.from_objects(np.array(quanta, dtype=object))
+
+
+def _float64_holds(fmt: Format) -> bool:
+    """Returns whether float64 holds the elements of the format."""
+    try:
+        require_float64_format(fmt)
+    except ValueError:
+        return False
+    return True
 
 
 def _cuts(ends: Tensor, limit: int) -> Iterator[int]:

@@ -47,9 +47,16 @@ class Column:
     def __len__(self) -> int:
         return len(self.narrow) if self.narrow is not None else len(self._objects())
 
+    @property
+    def data(self) -> Tensor:
+        """Returns the mantissas, where they are known to be narrow."""
+        if self.narrow is None:
+            raise TypeError("a column of wide numbers")
+        return self.narrow
+
     def _objects(self) -> Objects:
         if self.wide is None:
-            raise TypeError("there is no self.wide")
+            raise TypeError("a column of narrow numbers")
         return self.wide
 
     def times_power(self, places: int) -> Column:
@@ -183,17 +190,11 @@ class Numbers:
             for weight, column in present:
                 total = total + column.objects(column.exponent) * _factor(weight, column, exponent)
             return self.from_objects(total, exponent)
-        result: Tensor | None = None
-        for weight, column in present:
-            if column.narrow is None:
-                raise TypeError("there is no column.narrow")
-            factor = _factor(weight, column, exponent)
-            if result is not None:
-                result = torch.add(result, column.narrow, alpha=factor)
-            else:
-                result = column.narrow if factor == 1 else column.narrow * factor
-        if result is None:
-            raise TypeError("there is no result")
+        ((weight, column), *others) = present
+        factor = _factor(weight, column, exponent)
+        result = column.data if factor == 1 else column.data * factor
+        for weight, column in others:
+            result = torch.add(result, column.data, alpha=_factor(weight, column, exponent))
         return Column(result + addend if addend else result, exponent, bound)
 
     def add(self, a: Column, b: Column) -> Column:
@@ -214,11 +215,7 @@ class Numbers:
         if bound == 0:
             return self.zero(len(a))
         if bound < NARROW:
-            if a.narrow is None:
-                raise TypeError("there is no a.narrow")
-            if b.narrow is None:
-                raise TypeError("there is no b.narrow")
-            return Column(a.narrow * b.narrow, exponent, bound)
+            return Column(a.data * b.data, exponent, bound)
         return self.from_objects(a.objects(a.exponent) * b.objects(b.exponent), exponent)
 
     def positive_part(self, column: Column) -> Column:
@@ -283,10 +280,8 @@ class Numbers:
         if bound == 0:
             return self.zero(segments)
         if bound < NARROW:
-            if column.narrow is None:
-                raise TypeError("there is no column.narrow")
             total = torch.zeros(segments, dtype=torch.int64, device=self.device)
-            return Column(total.index_add_(0, segment, column.narrow), column.exponent, bound)
+            return Column(total.index_add_(0, segment, column.data), column.exponent, bound)
         sums = np.zeros(segments, dtype=object)
         np.add.at(sums, segment.cpu().numpy(), column.objects(column.exponent))
         return self.from_objects(sums, column.exponent)
@@ -299,10 +294,8 @@ class Numbers:
         if bound == 0:
             return self.zero(len(column) + 1)
         if bound < NARROW:
-            if column.narrow is None:
-                raise TypeError("there is no column.narrow")
             sums = torch.zeros(len(column) + 1, dtype=torch.int64, device=self.device)
-            torch.cumsum(column.narrow, 0, out=sums[1:])
+            torch.cumsum(column.data, 0, out=sums[1:])
             return Column(sums, column.exponent, bound)
         entries = column.objects(column.exponent)
         return self.from_objects(np.cumsum(np.concatenate([np.zeros(1, dtype=object), entries])), column.exponent)
@@ -399,8 +392,6 @@ def _factor(weight: Weight, column: Column, exponent: int) -> int:
 
 def _align(column: Column, exponent: int) -> Tensor:
     """Returns the mantissas for a smaller exponent, where they are known to fit."""
-    if column.narrow is None:
-        raise TypeError("there is no column.narrow")
     if column.bound == 0 or column.exponent == exponent:
-        return column.narrow
-    return column.narrow << (column.exponent - exponent)
+        return column.data
+    return column.data << (column.exponent - exponent)

@@ -3,8 +3,7 @@
 Source: section 3; appendix A.2; constructions/engines/reference.py is the definition.
 
 Numbers are columns of exact integers (column.py); scores are filtered in float64 and decided exactly
-(attention.py); a linear recurrence is a guess that is checked, or run position by position (recurrence.py);
-flags are noted where results are rounded (flags.py).
+(attention.py); a linear recurrence is a guess that is checked, or run position by position (recurrence.py).
 Results do not depend on the device, the number of threads, the tile or what else is in the batch.
 """
 
@@ -21,13 +20,11 @@ from torch import Tensor
 from constructions.engines.dense.attention import Attention
 from constructions.engines.dense.batch import Batch, batch
 from constructions.engines.dense.column import Column, Objects
-from constructions.engines.dense.flags import NOWHERE, Recorder, Site, copy_of, in_order
 from constructions.engines.dense.liveness import heads_asked_alone
 from constructions.engines.dense.logits import first_argmax
 from constructions.engines.dense.operators import Operators
 from constructions.engines.dense.recurrence import states
 from constructions.engines.dense.workers import Workers, workers
-from constructions.engines.reference import Flags, ReferenceEngine
 from constructions.engines.weights import ZERO, Weights
 from constructions.layers import Transformer
 from constructions.rows import HeadRows, Recurrent, Row, Weight, coordinates
@@ -52,13 +49,11 @@ class DenseRun:
         first, then after each attention and each feed-forward sublayer, as `TokenStep.registers` of the reference engine. Of a
         sublayer that is not kept it has no positions.
     logits: None unless all registers are kept; (position, vocabulary) Python integers per sequence, in quanta.
-    flags: None unless asked for; those of the reference engine that was fed this sequence.
     """
 
     next_tokens: tuple[npt.NDArray[np.int64], ...]
     registers: tuple[tuple[Objects, ...], ...] | None
     logits: tuple[Objects, ...] | None
-    flags: tuple[Flags, ...] | None
 
 
 def run(
@@ -69,7 +64,6 @@ def run(
     device: str = "cpu",
     tile: int | None = None,
     keep_registers: bool | Collection[int] = False,
-    flags: bool = False,
     first: Sequence[int] | None = None,
     beyond: bool = False,
 ) -> DenseRun:
@@ -79,11 +73,8 @@ def run(
         None: 768 on a CPU and 8,192 on a GPU, where IsTree took 1 to 2 GiB.
     keep_registers: whether to keep registers and logits, which takes far more time and memory than the run itself; or after which
         sublayers to keep registers alone, counted from 0.
-    flags: whether to note flags, exactly those of the reference engine. This takes five to six times as long under FUSED
-        (repaired IsTree, 1,500 tokens). Scores that bounds do not decide are computed exactly one by one; where digits of
-        scores are rounded away under SEQUENTIAL these are all of a head's, and the run takes far longer still.
     first: the position of each sequence, from 0, from which on next tokens are asked for; by default all are. Heads that matter
-        there alone (liveness.py) read there alone. Where flags or registers are kept, all is computed.
+        there alone (liveness.py) read there alone. Where registers are kept, all is computed.
     beyond: read more tokens than the model is certified for, instead of raising BeyondBound.
     Raises IndexError for a token outside the vocabulary; ValueError for stochastic rounding or a tile below 1;
     EngineError if the device is missing or runs out of memory.
@@ -100,13 +91,12 @@ def run(
     try:
         with workers(place) as crew:
             operators, weights = Operators(arithmetic, place), Weights(model, arithmetic)
-            at_load = ReferenceEngine(model, arithmetic).flags if flags else None  # of the weights, before any token
             traces: dict[int, _Trace] = {}
             for members in _portions(sequences, _TOKENS[place.type]):
                 here, asked = [sequences[i] for i in members], None if first is None else [first[i] for i in members]
-                portion = _BatchRun(operators, weights, here, asked, crew, tile, keep_registers, at_load)
+                portion = _BatchRun(operators, weights, here, asked, crew, tile, keep_registers)
                 traces.update(zip(members, portion.traces(), strict=True))
-            in_turn = [traces[i] if i in traces else _nothing(weights, at_load) for i in range(len(sequences))]
+            in_turn = [traces[i] if i in traces else _nothing(weights) for i in range(len(sequences))]
     except (MemoryError, torch.OutOfMemoryError) as error:
         raise EngineError(_too_large(sequences, device, tile)) from error
     except RuntimeError as error:
@@ -117,7 +107,6 @@ def run(
         next_tokens=tuple(trace.next_tokens for trace in in_turn),
         registers=None if keep_registers is False else tuple(tuple(trace.registers) for trace in in_turn),
         logits=tuple(trace.logits for trace in in_turn if trace.logits is not None) if keep_registers is True else None,
-        flags=tuple(trace.flags for trace in in_turn if trace.flags is not None) if flags else None,
     )
 
 
@@ -159,14 +148,13 @@ class _Trace:
     next_tokens: npt.NDArray[np.int64]
     registers: list[Objects]
     logits: Objects | None
-    flags: Flags | None
 
 
-def _nothing(weights: Weights, at_load: Flags | None) -> _Trace:
-    """Returns the trace of a sequence without tokens. at_load: the flags of the weights."""
+def _nothing(weights: Weights) -> _Trace:
+    """Returns the trace of a sequence without tokens."""
     registers = [np.zeros((0, weights.model.width), dtype=object)] * (2 * len(weights.blocks) + 1)
     logits = np.zeros((0, len(weights.model.words)), dtype=object)
-    return _Trace(np.zeros(0, dtype=np.int64), registers, logits, None if at_load is None else copy_of(at_load))
+    return _Trace(np.zeros(0, dtype=np.int64), registers, logits)
 
 
 def _portions(sequences: Sequence[Sequence[int]], limit: int) -> Iterator[list[int]]:
@@ -198,7 +186,6 @@ class _BatchRun(Domain[Column]):
         crew: Workers,
         tile: int,
         keep_registers: bool | Collection[int],
-        at_load: Flags | None,
     ) -> None:
         self.operators = operators
         self.numbers = operators.numbers
@@ -207,11 +194,10 @@ class _BatchRun(Domain[Column]):
         self.attention = Attention(operators, self.batch, tile * tile, crew)
         self.tile = tile
         self.keep_registers = keep_registers
-        self.recorder = None if at_load is None else Recorder(operators.rounder, self.batch, at_load)
         self.spans = [self.batch.span(i) for i in range(len(sequences))]
         self.asked: Tensor | None = None  # (token,) whether its next token is; None if all are
         self.alone = frozenset[tuple[int, int]]()  # the heads that matter there alone
-        if first is not None and self.recorder is None:
+        if first is not None:
             asked = np.zeros(self.batch.size, np.bool_)
             for span, at in zip(self.spans, first, strict=True):
                 asked[span.start + at : span.stop] = True
@@ -228,30 +214,28 @@ class _BatchRun(Domain[Column]):
             if kept is not False:
                 tables.append(_table(stream) if kept is True or number in kept else nothing)
         stream, unembed = self.stream, self.weights.unembed
-        self.block = len(self.weights.blocks) + 1
         following = self._next_tokens()
         if kept is True:
-            logits = _table(self.operators.rows([(row, ZERO) for row in unembed], stream, self.batch.size, NOWHERE))
+            logits = _table(self.operators.rows([(row, ZERO) for row in unembed], stream, self.batch.size))
         return [
             _Trace(
                 next_tokens=following[span],
                 registers=[table[span] for table in tables],
                 logits=None if logits is None else logits[span],
-                flags=None if self.recorder is None else in_order(self.recorder.flags[i]),
             )
-            for i, span in enumerate(self.spans)
+            for span in self.spans
         ]
 
     def _next_tokens(self) -> npt.NDArray[np.int64]:
         """Returns the argmax of the logits of each token, −1 where nobody asked for it."""
-        unembed, stream, area, site = self.weights.unembed, self.stream, self.tile * self.tile, self._site("logit")
+        unembed, stream, area = self.weights.unembed, self.stream, self.tile * self.tile
         if self.asked is None:
-            return first_argmax(self.operators, unembed, stream, area, site).cpu().numpy()
+            return first_argmax(self.operators, unembed, stream, area).cpu().numpy()
         places, used = self.asked.nonzero().squeeze(1), set(coordinates(unembed))
         nothing = self.numbers.zero(len(places))
         there = [self.numbers.gather(column, places) if j in used else nothing for j, column in enumerate(stream)]
         following = torch.full((self.batch.size,), -1, dtype=torch.int64, device=places.device)
-        following[places] = first_argmax(self.operators, unembed, there, area, site)
+        following[places] = first_argmax(self.operators, unembed, there, area)
         return following.cpu().numpy()
 
     def _sublayers(self) -> Iterator[list[Column]]:
@@ -262,7 +246,7 @@ class _BatchRun(Domain[Column]):
             yield self.stream
 
     def _embed(self) -> list[Column]:
-        numbers, size, site = self.numbers, self.batch.size, self._site("embedding")
+        numbers, size = self.numbers, self.batch.size
         stream = [numbers.zero(size) for _ in range(self.weights.model.width)]
         for register, words in self.weights.words.items():
             table = numbers.from_objects(np.array(words, dtype=object))
@@ -271,41 +255,34 @@ class _BatchRun(Domain[Column]):
         for register, slope in self.weights.position.items():
             offset = numbers.multiply(position, numbers.constant(slope, size))  # position counts, so this is in quanta
             if not self.operators.fused:
-                offset = self.operators.round(offset, site[register])
-            stream[register] = self.operators.sum(stream[register], offset, site[register])
+                offset = self.operators.round(offset)
+            stream[register] = self.operators.sum(stream[register], offset)
         return stream
 
     # Operators
 
-    def _site(self, place: str) -> Site:
-        return NOWHERE if self.recorder is None else Site(self.recorder, self.block, (place,))
+    def row(self, row: Row, bias: Weight, values: Values[Column]) -> Column:
+        return self.operators.row(row, bias or ZERO, values, self.batch.size)
 
-    def row(self, row: Row, bias: Weight, values: Values[Column], site: str) -> Column:
-        return self.operators.row(row, bias or ZERO, values, self.batch.size, self._site(site))
-
-    def rows(self, rows: Sequence[tuple[Row, Weight]], values: Values[Column], site: str) -> Sequence[Column]:
+    def rows(self, rows: Sequence[tuple[Row, Weight]], values: Values[Column]) -> Sequence[Column]:
         """Returns each row; equal ones are computed once."""
-        return self.operators.rows(rows, values, self.batch.size, self._site(site))
+        return self.operators.rows(rows, values, self.batch.size)
 
-    def unit(self, gate: Column, up: Column, site: str) -> Column:
-        return self.operators.product(self.numbers.positive_part(gate), up, self._site(site))
+    def unit(self, gate: Column, up: Column) -> Column:
+        return self.operators.product(self.numbers.positive_part(gate), up)
 
     def read(self, head: HeadRows, number: int) -> Sequence[Column]:
         query, key, value = (
-            self.rows([(row, ZERO) for row in rows], self.stream, f"attn.{number}.{name}")
-            for name, rows in (("query", head.query), ("key", head.key), ("value", head.value))
+            self.rows([(row, ZERO) for row in rows], self.stream) for rows in (head.query, head.key, head.value)
         )
-        scores, sums = (self._site(f"attn.{number}.{name}") for name in ("score", "sum"))
-        asked = self.asked if (self.block, number) in self.alone else None
-        return self.attention.read(query, key, value, scores, sums, asked)
+        return self.attention.read(query, key, value, self.asked if (self.block, number) in self.alone else None)
 
     def states(self, recurrence: Recurrent) -> Iterable[tuple[int, Column]]:
-        return states(self.operators, self.batch, recurrence, self.stream, self._site("state")).items()
+        return states(self.operators, self.batch, recurrence, self.stream).items()
 
-    def write(self, changes: Iterable[tuple[int, Column]], site: str) -> None:
+    def write(self, changes: Iterable[tuple[int, Column]]) -> None:
         for register, change in changes:
-            old = self.stream[register]
-            self.stream[register] = self.operators.sum(old, change, self._site(f"{site}[{register}]"))
+            self.stream[register] = self.operators.sum(self.stream[register], change)
 
 
 def _table(columns: Sequence[Column]) -> Objects:

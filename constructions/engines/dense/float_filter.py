@@ -300,7 +300,6 @@ class Workspace:
     def __init__(self, device: torch.device) -> None:
         self.device = device
         self._floats = torch.empty(0, dtype=torch.float64, device=device)
-        self._flags = torch.empty(0, dtype=torch.bool, device=device)
         self._causal = torch.zeros((0, 0), dtype=torch.float64, device=device)
 
     def floats(self, shape: tuple[int, ...]) -> Tensor:
@@ -309,13 +308,6 @@ class Workspace:
         if size > self._floats.numel():
             self._floats = torch.empty(size, dtype=torch.float64, device=self.device)
         return self._floats[:size].view(shape)
-
-    def flags(self, shape: tuple[int, ...]) -> Tensor:
-        """Returns uninitialised truth values, in place of those that it returned before."""
-        size = math.prod(shape)
-        if size > self._flags.numel():
-            self._flags = torch.empty(size, dtype=torch.bool, device=self.device)
-        return self._flags[:size].view(shape)
 
     def causal(self, rows: int, columns: int) -> Tensor:
         """Returns (query, key), −∞ for keys after the query and 0 otherwise, for a tile that meets the diagonal."""

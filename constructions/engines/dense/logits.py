@@ -12,34 +12,26 @@ import torch
 from torch import Tensor
 
 from constructions.engines.dense.column import Column
-from constructions.engines.dense.flags import Site
 from constructions.engines.dense.float_filter import EXACT
 from constructions.engines.dense.operators import Operators
 from constructions.engines.weights import ZERO
 from constructions.rows import Row, coordinates
 
 
-def first_argmax(
-    operators: Operators, unembed: Sequence[Row], stream: Sequence[Column], area: int, site: Site
-) -> Tensor:
+def first_argmax(operators: Operators, unembed: Sequence[Row], stream: Sequence[Column], area: int) -> Tensor:
     """Returns for each token the first vocabulary entry with the highest logit. area: how many logits may be held at a time."""
     length = len(stream[0]) if stream else 0
     operands = _integers(operators, unembed, stream)
     if operands is None:
-        return _one_by_one(operators, unembed, stream, length, site)
+        return _one_by_one(operators, unembed, stream, length)
     registers, weights = operands
-    best, ties = [], []
+    best = []
     tokens = max(1, min(length, area // max(1, len(unembed))))
     space = torch.empty((tokens, len(unembed)), dtype=torch.float64, device=registers.device)  # the same for all parts
     for begin in range(0, length, tokens):
         part = registers[:, begin : begin + tokens].T
         logits = torch.mm(part, weights, out=space[: len(part)])
-        top, first = logits.max(dim=1)  # of equals the first
-        best.append(first)
-        if site.records:
-            ties.append((logits == top[:, None]).sum(dim=1) > 1)
-    if ties:
-        site.mark("logit tie", torch.cat(ties))
+        best.append(logits.max(dim=1).indices)  # of equals the first
     return torch.cat(best) if best else torch.zeros(0, dtype=torch.int64, device=registers.device)
 
 
@@ -74,23 +66,16 @@ def _integers(operators: Operators, unembed: Sequence[Row], stream: Sequence[Col
     return torch.stack(columns) if columns else nothing, torch.from_numpy(weights).to(device)
 
 
-def _one_by_one(
-    operators: Operators, unembed: Sequence[Row], stream: Sequence[Column], length: int, site: Site
-) -> Tensor:
+def _one_by_one(operators: Operators, unembed: Sequence[Row], stream: Sequence[Column], length: int) -> Tensor:
     numbers = operators.numbers
     best = numbers.zero(length)
     choice = torch.zeros(length, dtype=torch.int64, device=numbers.device)
-    tie = torch.zeros(length, dtype=torch.bool, device=numbers.device)
     for token, row in enumerate(unembed):
-        logit = operators.row(row, ZERO, stream, length, site[token])
+        logit = operators.row(row, ZERO, stream, length)
         if token == 0:
             best = logit
             continue
-        lead = numbers.subtract(logit, best)
-        higher = numbers.at_least(lead, 1)
-        if site.records:
-            tie = ~higher & (tie | numbers.at_least(lead, 0))
+        higher = numbers.at_least(numbers.subtract(logit, best), 1)
         best = numbers.choose(higher, logit, best)
         choice = torch.where(higher, token, choice)
-    site.mark("logit tie", tie)
     return choice

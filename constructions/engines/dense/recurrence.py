@@ -16,40 +16,35 @@ import torch
 
 from constructions.engines.dense.batch import Batch
 from constructions.engines.dense.column import Column
-from constructions.engines.dense.flags import Site
 from constructions.engines.dense.operators import Operators
 from constructions.engines.weights import ZERO, Weight
 from constructions.rows import Recurrent, Row, Written
 
 
-def states(
-    operators: Operators, batch: Batch, recurrence: Recurrent, stream: Sequence[Column], site: Site
-) -> dict[int, Column]:
-    """Returns the state after each token, by register. site: that of all states together."""
+def states(operators: Operators, batch: Batch, recurrence: Recurrent, stream: Sequence[Column]) -> dict[int, Column]:
+    """Returns the state after each token, by register."""
     numbers, width = operators.numbers, len(stream)
     before = [numbers.zero(batch.size) for _ in range(width)]  # the states known so far, one position later
     rows, state_of = dict(recurrence.end_to_end(width)), dict[int, Column]()
     for registers in recurrence.groups:
         group = tuple((register, rows[register]) for register in registers)
-        group_states = _at_once(operators, batch, group, [*before, *stream], site)
+        group_states = _at_once(operators, batch, group, [*before, *stream])
         if group_states is None:
-            group_states = _by_position(operators, batch, group, [*before, *stream], site)
+            group_states = _by_position(operators, batch, group, [*before, *stream])
         state_of |= group_states
         for register, column in group_states.items():
             before[register] = _delay(operators, batch, column)
     return state_of
 
 
-def _at_once(
-    operators: Operators, batch: Batch, group: Written, columns: Sequence[Column], site: Site
-) -> dict[int, Column] | None:
+def _at_once(operators: Operators, batch: Batch, group: Written, columns: Sequence[Column]) -> dict[int, Column] | None:
     """Returns the states of the group as whole columns; None where they are not known to be right."""
     if len(group) > 1:
         return None
     (register, row), size = group[0], batch.size
     own = dict(row).get(register)
     if own is None:
-        return {register: operators.row(row, ZERO, columns, size, site[register])}
+        return {register: operators.row(row, ZERO, columns, size)}
     if own != Weight(1, operators.shift):
         return None
     rest: Row = tuple((j, weight) for j, weight in row if j != register)
@@ -57,11 +52,8 @@ def _at_once(
     guess = _running_sum(operators, batch, terms.times_power(-operators.shift))
     given = list(columns)
     given[register] = _delay(operators, batch, guess)
-    step = operators.row(row, ZERO, given, size, site[register])
-    if operators.numbers.equal(step, guess):
-        return {register: step}
-    site[register].forget()
-    return None
+    step = operators.row(row, ZERO, given, size)
+    return {register: step} if operators.numbers.equal(step, guess) else None
 
 
 def _running_sum(operators: Operators, batch: Batch, terms: Column) -> Column:
@@ -82,9 +74,7 @@ def _delay(operators: Operators, batch: Batch, column: Column) -> Column:
     return numbers.choose(batch.position == 1, numbers.zero(batch.size), previous)
 
 
-def _by_position(
-    operators: Operators, batch: Batch, group: Written, columns: Sequence[Column], site: Site
-) -> dict[int, Column]:
+def _by_position(operators: Operators, batch: Batch, group: Written, columns: Sequence[Column]) -> dict[int, Column]:
     """Returns the states of the group by definition. columns: the states known before each token, then the registers."""
     numbers = operators.numbers
     order = torch.argsort(batch.position, stable=True)  # position by position, and in each the sequences in order
@@ -95,7 +85,6 @@ def _by_position(
     history: dict[int, list[Column]] = {register: [] for register, _ in group}
     begin = 0
     for count in counts:
-        here = site.restrict(order[begin : begin + count])
         for j, column in inputs.items():
             given[j] = numbers.part(column, slice(begin, begin + count))
         for register, past in history.items():
@@ -104,7 +93,7 @@ def _by_position(
                 numbers.part(past[-1], slice(len(past[-1]) - count, None)) if past else numbers.zero(count)
             )
         for register, row in group:
-            new = numbers.tighten(operators.row(row, ZERO, given, count, here[register]))
+            new = numbers.tighten(operators.row(row, ZERO, given, count))
             history[register].append(new)
         begin += count
     place = torch.empty_like(order)

@@ -1,4 +1,4 @@
-"""Rounding of columns, and where it saturates or meets a tie: the twin of `round_shifted`.
+"""Rounding of columns: the twin of `round_shifted`.
 
 Source: appendix A.2 and precision/rounding.py, the definition that this repeats for whole columns.
 """
@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from constructions.engines.dense.column import NARROW, Column, Numbers, Objects
+from constructions.engines.dense.column import NARROW, Column, Numbers
 from precision.format import Rounding
 from precision.rounding import round_shifted
 
@@ -49,61 +49,6 @@ class Rounder:
         if column.exponent < 0 or column.bound << column.exponent > fmt.max_quanta:
             return False
         return fmt.is_fixed_point or column.bound.bit_length() <= fmt.significand_bits
-
-    def flagged(self, column: Column) -> tuple[Tensor, Tensor] | None:
-        """Returns where rounding saturates and where it meets a tie, `Rounded.saturated` and `Rounded.tie`, each (positions,)
-        bool.
-
-        None where bounds show that nothing is rounded.
-        """
-        if self.is_exact(column):
-            return None
-        column = self.numbers.tighten(column)
-        if self.is_exact(column):
-            return None
-        return self._saturates(column), self._is_tie(column)
-
-    def _saturates(self, column: Column) -> Tensor:
-        """Returns where rounding saturates. Derivation: after the largest element L the next one would be L + step. Rounding is
-        monotone, so a number saturates beyond the point between them from which numbers round up."""
-        largest = self.format.max_quanta
-        step = 1 << max(0, largest.bit_length() - self.format.significand_bits)
-        nearest = self.rounding is not Rounding.TOWARD_ZERO
-        point = 2 * largest + (step if nearest else 2 * step)  # in halves of a quantum
-        halves = _magnitude(column).times_power(1)
-        if self.rounding is Rounding.NEAREST_EVEN and largest // step % 2 == 0:
-            # The point itself is a tie that goes down to L.
-            return ~self.numbers.at_least(_negative(halves), -point)
-        return self.numbers.at_least(halves, point)
-
-    def _is_tie(self, column: Column) -> Tensor:
-        """Returns where rounding meets a tie. Derivation: a number that loses its last d digits is a tie if these are 1 and then
-        zeros. Without them it must be below the largest element, which has no neighbour above."""
-        numbers, magnitude = self.numbers, _magnitude(column)
-        nothing = torch.zeros(len(column), dtype=torch.bool, device=numbers.device)
-        fraction = max(0, -column.exponent)  # digits below one quantum
-        if self.rounding is Rounding.TOWARD_ZERO:
-            return nothing
-        if magnitude.narrow is None:
-            mantissas = magnitude.objects(magnitude.exponent)
-            drop: int | Objects = fraction
-            if not self.format.is_fixed_point:  # there, numbers of more digits are too large for ties
-                drop = np.maximum(_bit_lengths(mantissas) - self.format.significand_bits, fraction)
-            half = (np.array(1, dtype=object) << drop) >> 1
-            below = (mantissas & (2 * half - 1)) == half
-            tie = torch.from_numpy((below & (drop > 0)).astype(np.bool_)).to(numbers.device)
-            whole = numbers.from_objects(mantissas - half, column.exponent)
-        else:
-            if fraction > 62:
-                return nothing  # below 2^62 / 2^63
-            data = magnitude.narrow
-            digits = torch.full_like(data, fraction)
-            if not self.format.is_fixed_point:
-                digits = (_bit_length(data) - self.format.significand_bits).clamp_min(fraction)
-            unit = torch.ones_like(data) << digits
-            tie = (data & (unit - 1) == unit >> 1) & (digits > 0)
-            whole = Column(data - (unit >> 1), column.exponent, max(column.bound, 1 << 61))
-        return tie & ~numbers.at_least(whole, self.format.max_quanta)
 
     def _round_narrow(self, data: Tensor, column: Column) -> Column:
         """Rounds to the digits of the format, without its largest element."""
@@ -152,9 +97,7 @@ class Rounder:
         """Saturates a column of integers."""
         largest = self.format.max_quanta
         if largest < NARROW and column.bound << column.exponent < NARROW:
-            if column.narrow is None:
-                raise TypeError("there is no column.narrow")
-            data = (column.narrow << column.exponent).clamp(-largest, largest)
+            data = (column.data << column.exponent).clamp(-largest, largest)
             return Column(data, 0, largest)
         return self.numbers.from_objects(np.clip(column.objects(0), -largest, largest))
 
@@ -190,23 +133,3 @@ def _bit_length(magnitude: Tensor) -> Tensor:
     length = length.to(torch.int64)
     length -= ((magnitude >> (length - 1).clamp_min(0)) == 0).to(torch.int64)  # where the float was rounded up
     return length
-
-
-def _bit_lengths(magnitudes: Objects) -> Objects:
-    """Returns the bit lengths of Python integers."""
-    lengths: Objects = np.array([number.bit_length() for number in magnitudes.tolist()], dtype=object)
-    return lengths
-
-
-def _magnitude(column: Column) -> Column:
-    """Returns the absolute values."""
-    if column.narrow is not None:
-        return Column(column.narrow.abs(), column.exponent, column.bound)
-    return Column(None, column.exponent, column.bound, wide=np.abs(column.objects(column.exponent)))
-
-
-def _negative(column: Column) -> Column:
-    """Returns the numbers with the other sign."""
-    if column.narrow is not None:
-        return Column(-column.narrow, column.exponent, column.bound)
-    return Column(None, column.exponent, column.bound, wide=-column.objects(column.exponent))

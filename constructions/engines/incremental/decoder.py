@@ -7,26 +7,23 @@ from typing import Any
 
 import numpy as np
 
-from constructions.engines.feeding import PIECE, Feeder, GaveUp
+from constructions.engines.feeding import PIECE, Feeder
 from constructions.engines.incremental.program import Assembler, MachineCode
-from constructions.engines.incremental.values import NotCovered
 from constructions.engines.linking import link
+from constructions.engines.protocol import NotCovered
 from constructions.engines.weights import Weights
 from constructions.layers import Transformer
 from precision.format import Arithmetic
 
 Array = Any
 LONGEST_BITS = 31  # positions are 32 bits in tables
-FIRST_ROOM = 1 << 25  # bytes of records whose groups the first tables hold
-FIRST_RECORDS = 1 << 31  # bytes: memory that is not used takes none
+FIRST_ROOM = 1 << 23  # positions whose groups the first tables hold
+FIRST_RECORDS = 1 << 32  # bytes: memory that is not used takes none
 BEGINNING = (0, 1, 0, 1)  # of the cells, see `Layout`
 
 
 class LookupDecoder(Feeder):
-    """One run of a model. keep: of which sublayers, from 0, the embedding, the registers of all positions are kept.
-
-    most: tokens of the longest text. Raises NotCovered for a model that lookups do not decide.
-    """
+    """One run of a model that lookups decide."""
 
     def __init__(
         self,
@@ -40,12 +37,9 @@ class LookupDecoder(Feeder):
         fmt = arithmetic.format
         if not fmt.is_fixed_point or fmt.quantum_exponent > 0:
             raise NotCovered("an arithmetic other than fixed point")
-        if model.longest is not None and not beyond:
-            most = min(most, model.longest)
-        if most.bit_length() >= LONGEST_BITS:
+        super().__init__(model, arithmetic, most, beyond=beyond, keep=keep)
+        if (most := self._most).bit_length() >= LONGEST_BITS:
             raise NotCovered("a text longer than positions are counted")
-        super().__init__(model, beyond=beyond)
-        self._kept = sorted(keep)
         self._quantum = fmt.quantum_exponent
         self._program: MachineCode = Assembler(Weights(model, arithmetic), most.bit_length(), keep).compile()
         self._linked = link(self._program.text)
@@ -60,9 +54,9 @@ class LookupDecoder(Feeder):
         self._runs = np.zeros(0, np.uint8)
         self._arguments = np.zeros(5 + len(self._program.tables), np.int64)
         self._room = 0  # records that the tables have room for
-        self._most = most
         layout = self._program.layout
-        self._grow(min(most, PIECE if layout.reused else FIRST_ROOM // max(1, layout.stride)))
+        first = PIECE if layout.reused else min(FIRST_ROOM, FIRST_RECORDS // max(1, layout.stride))
+        self._grow(min(most, first))
 
     @property
     def records(self) -> int:
@@ -138,6 +132,3 @@ class LookupDecoder(Feeder):
                 ]
             columns.append([i << shift if shift >= 0 else i >> -shift for i in integers])
         return columns
-
-
-__all__ = ["GaveUp", "LookupDecoder", "NotCovered"]

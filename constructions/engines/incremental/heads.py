@@ -27,7 +27,8 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from constructions.engines.incremental.layout import ENTRY, OWN, STRIDE, Layout
-from constructions.engines.incremental.values import ZERO, Body, NotCovered, Operand, constant, range_of_product
+from constructions.engines.incremental.values import ZERO, Body, Operand, constant, range_of_product
+from constructions.engines.protocol import NotCovered
 from constructions.engines.weights import Weight
 from constructions.rows import HeadRows, Row
 from constructions.wiring.affine import Affine

@@ -10,8 +10,9 @@ import numpy as np
 
 from constructions.engines.incremental.heads import HeadCode, number, round_row, rows_of
 from constructions.engines.incremental.layout import ENTRY, OWN, STRIDE, Layout
-from constructions.engines.incremental.values import ZERO, Body, NotCovered, Operand, constant
+from constructions.engines.incremental.values import ZERO, Body, Operand, constant
 from constructions.engines.incremental.words import WordColumns, parts_of
+from constructions.engines.protocol import NotCovered
 from constructions.engines.weights import Weights, column_of
 from constructions.rows import Layer, Row
 

@@ -12,13 +12,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 
+from constructions.engines.protocol import NotCovered
 from precision.format import Arithmetic, Discipline, Rounding
 
 WORD = 64
-
-
-class NotCovered(Exception):
-    """A model is outside what lookups decide; the message says where."""
 
 
 @dataclass(frozen=True)

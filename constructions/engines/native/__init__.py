@@ -1,6 +1,5 @@
 """Decoding by machine code that all models share: it reads a model's sparse rows as data and does what `reference` does."""
 
 from constructions.engines.native.decoder import NativeDecoder, covers, prepare
-from constructions.engines.native.listing import TooWide
 
-__all__ = ["NativeDecoder", "TooWide", "covers", "prepare"]
+__all__ = ["NativeDecoder", "covers", "prepare"]

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from enum import IntEnum, auto
+from typing import NamedTuple
+
+FLAG_NUMBERS = 4  # of a place
 
 
 class CellIndex(IntEnum):
@@ -38,6 +41,11 @@ class CellIndex(IntEnum):
     STOPS = auto()
     KNOWN = auto()  # tokens
     FORMAT = auto()  # see `Constant`
+    POSITION = auto()  # of the token at hand, from 1
+    ROW_FLAGS = auto()  # of each row; see `Flag`
+    ADD_FLAGS = auto()  # of each register that ADD reads
+    MEMORY_FLAGS = auto()  # of what rows do not compute, by its address; of scores, by that of the query
+    LOGIT_FLAGS = auto()  # of the argmax
 
 
 class Constant(IntEnum):
@@ -49,7 +57,23 @@ class Constant(IntEnum):
     BEFORE = auto()
     ODD = auto()
     NEGATIVE = auto()
+    TIE = auto()  # digits after the point that are halfway between two elements; −1 if none are
     LARGEST = auto()
+
+
+class MachineKind(NamedTuple):
+    """bits: of a number. fused: the discipline. flags: whether these are counted, as `reference` counts them."""
+
+    bits: int
+    fused: bool
+    flags: bool
+
+
+class Flag(IntEnum):
+    """Where two kinds of flags are counted among the numbers of a place; after each count stands the first position."""
+
+    SATURATION = 0
+    TIE = 2
 
 
 class OperationCode(IntEnum):

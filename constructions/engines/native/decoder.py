@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
 import numpy as np
 
 from constructions.engines.feeding import Feeder
-from constructions.engines.native.cells import CellIndex
-from constructions.engines.native.listing import WIDTHS, Listing, TooWide, from_memory, in_memory, list_operations
+from constructions.engines.native.cells import FLAG_NUMBERS, CellIndex, Flag, MachineKind
+from constructions.engines.native.listing import (
+    WIDTHS,
+    WORD,
+    Listing,
+    from_memory,
+    in_memory,
+    list_operations,
+)
+from constructions.engines.protocol import NotCovered
+from constructions.engines.reference import Flags, FlagSite, ReferenceEngine
 from constructions.layers import Transformer
 from precision.format import Arithmetic, Discipline, Rounding
 from precision.softmax import softmax
-from precision.winners import vanishing_lead, winners_share
+from precision.winners import decisive_gap, winners_share
 
 Array = Any
 FIRST_ROOM = 256  # positions
@@ -24,19 +33,19 @@ ASKED = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64, ctypes.
 
 
 @cache
-def _linked(bits: int, fused: bool) -> tuple[Any, Callable[[int, int, int], int]]:
+def _linked(code: MachineKind) -> tuple[Any, Callable[[int, int, int], int]]:
     """Returns what holds the machine code, and its `feed`."""
     from constructions.engines.linking import link
     from constructions.engines.native.machine import text
 
-    linked = link(text(bits, fused))
+    linked = link(text(code))
     signature = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
     return linked, signature(linked.get_function_address("feed"))
 
 
 def prepare() -> None:
     """Links the machine code that most models run, once for a process."""
-    _linked(WIDTHS[0], True)
+    _linked(MachineKind(WORD, True, False))
 
 
 class _Columns:
@@ -68,10 +77,10 @@ class _Columns:
 
 
 class NativeDecoder(Feeder):
-    """One run of a model. keep: of which sublayers, from 0, the embedding, the registers of all positions are kept.
+    """One run of a model. count_flags: count them, for `flags`.
 
-    most: tokens of the longest text. Raises TooWide for numbers of more bits than the machine has, for stochastic rounding, and
-    for formats without fixed point or without 1.
+    Raises NotCovered for numbers of more bits than the machine has, for stochastic rounding, and for formats without fixed point or
+    without 1.
     """
 
     piece = FIRST_ROOM
@@ -84,33 +93,34 @@ class NativeDecoder(Feeder):
         *,
         beyond: bool = False,
         keep: frozenset[int] = frozenset(),
+        count_flags: bool = False,
     ) -> None:
         if not covers(arithmetic):
-            raise TooWide("an arithmetic that this machine has not")
-        if model.longest is not None and not beyond:
-            most = min(most, model.longest)
-        if most > LONGEST:
-            raise TooWide(f"a text of more than {LONGEST:,} tokens")
-        super().__init__(model, beyond=beyond)
-        self._kept = tuple(sorted(keep))
+            raise NotCovered("an arithmetic that this machine has not")
+        super().__init__(model, arithmetic, most, beyond=beyond, keep=keep)
+        if (most := self._most) > LONGEST:
+            raise NotCovered(f"a text of more than {LONGEST:,} tokens")
         self._listing: Listing = list_operations(model, arithmetic, self._kept, most)
-        bits, fused = self._listing.bits, arithmetic.discipline is Discipline.FUSED
-        self._run = _linked(bits, fused)[1]
+        listing, bits = self._listing, self._listing.bits
+        self._run = _linked(MachineKind(bits, arithmetic.discipline is Discipline.FUSED, count_flags))[1]
+        places = {
+            CellIndex.ROW_FLAGS: len(listing.biases),
+            CellIndex.ADD_FLAGS: len(listing.registers),
+            CellIndex.MEMORY_FLAGS: listing.memory + 1,
+            CellIndex.LOGIT_FLAGS: 1,
+        }
+        self._flags = {cell: np.zeros((size * count_flags, FLAG_NUMBERS), np.int64) for cell, size in places.items()}
         self._columns = _Columns(arithmetic, bits)
         self._ask = ASKED(self._columns.answer)
-        lead = -(-vanishing_lead(most, -arithmetic.format.quantum_exponent) // arithmetic.format.quantum)
-        self._lead = _wide([int(lead)], bits)
-        self._constants = _wide(_constants(arithmetic), bits)
-        self._memory = in_memory([0] * self._listing.memory, bits)
+        gap = decisive_gap(most, arithmetic)
+        beyond_all = 2 * arithmetic.format.max_quanta + 1
+        self._lead = in_memory([beyond_all if gap is None else gap], 2 * bits)
+        self._constants = in_memory(_constants(arithmetic), 2 * bits)
+        self._memory = in_memory([0] * listing.memory, bits)
         self._records = self._kept_streams = in_memory([], bits)
         self._room = 0  # positions that there is room for
-        self._cells = self._first_cells()
-        self._grow(min(most, FIRST_ROOM))
-
-    def _first_cells(self) -> Array:
-        listing = self._listing
-        cells = np.zeros(len(CellIndex), np.int64)
-        arrays = {
+        self._cells = np.zeros(len(CellIndex), np.int64)
+        values: dict[CellIndex, Array | int] = {
             CellIndex.OPERATIONS: listing.operations,
             CellIndex.REGISTERS: listing.registers,
             CellIndex.HEADS: listing.heads,
@@ -123,9 +133,9 @@ class NativeDecoder(Feeder):
             CellIndex.MEMORY: self._memory,
             CellIndex.LEAD: self._lead,
             CellIndex.STOPS: self._stops,
+            CellIndex.TOKENS: self._tokens,
             CellIndex.FORMAT: self._constants,
-        }
-        numbers = {
+            **self._flags,
             CellIndex.OPERATION_COUNT: len(listing.operations),
             CellIndex.WORDS: listing.words,
             CellIndex.UNEMBED: listing.unembed,
@@ -136,21 +146,23 @@ class NativeDecoder(Feeder):
             CellIndex.KEPT_COUNT: len(self._kept),
             CellIndex.ASK: ctypes.cast(self._ask, ctypes.c_void_p).value or 0,
         }
-        for cell, array in arrays.items():
-            cells[cell] = array.ctypes.data
-        for cell, number in numbers.items():
-            cells[cell] = number
-        return cells
+        self._fill(values)
+        self._grow(min(most, FIRST_ROOM))
+
+    def _fill(self, values: Mapping[CellIndex, Array | int]) -> None:
+        """Writes arguments: numbers, and addresses of arrays."""
+        for cell, value in values.items():
+            self._cells[cell] = value if isinstance(value, int) else value.ctypes.data
 
     def _feed(self, known: int, end: int) -> int | str:
-        self._cells[CellIndex.KNOWN] = known
+        self._fill({CellIndex.KNOWN: known})
         fed = self._run(self._cells.ctypes.data, self.length, end)
         if fed < 0:
             raise self._columns.error or AssertionError
         return fed
 
     def _take_address(self) -> None:
-        self._cells[CellIndex.TOKENS] = self._tokens.ctypes.data
+        self._fill({CellIndex.TOKENS: self._tokens})
 
     def _make_room(self, end: int) -> None:
         super()._make_room(end)
@@ -168,15 +180,12 @@ class NativeDecoder(Feeder):
             setattr(self, name, new)
         columns.grow(room)
         self._room = room
-        self._cells[CellIndex.RECORDS], self._cells[CellIndex.KEPT] = (
-            self._records.ctypes.data,
-            self._kept_streams.ctypes.data,
+        self._fill(
+            {CellIndex.RECORDS: self._records, CellIndex.KEPT: self._kept_streams, CellIndex.SCORES: columns.scores}
         )
-        self._cells[CellIndex.SCORES], self._cells[CellIndex.COLUMN] = (
-            columns.scores.ctypes.data,
-            columns.column.ctypes.data,
+        self._fill(
+            {CellIndex.COLUMN: columns.column, CellIndex.SHARES: columns.shares, CellIndex.SHARE_COUNT: room + 1}
         )
-        self._cells[CellIndex.SHARES], self._cells[CellIndex.SHARE_COUNT] = columns.shares.ctypes.data, room + 1
 
     def registers(self, sublayer: int) -> list[list[int]]:
         count, width = len(self._kept), self._model.width
@@ -184,6 +193,27 @@ class NativeDecoder(Feeder):
         streams = streams.reshape(self.length, count, width, *np.shape(streams)[1:])
         own = np.moveaxis(streams[:, self._kept.index(sublayer)], 1, 0)
         return [from_memory(np.ascontiguousarray(column), self._listing.bits) for column in own]
+
+    def flags(self) -> Flags:
+        """Returns the flags of what has gone in, those first raised first, as `reference` raises them."""
+        flags = ReferenceEngine(self._model, self._arithmetic).flags  # of the weights
+        raised = list[tuple[int, int, FlagSite, int]]()  # first position, place in the order of computing, site, count
+        kinds = ((Flag.SATURATION, "saturation"), (Flag.TIE, "rounding tie"))
+        for sites in self._listing.sites:
+            for i, index in enumerate([None] if sites.indices is None else sites.indices):
+                for name, cell, start in sites.operators:
+                    numbers = self._flags[cell][start + i].tolist()
+                    called = name if index is None else f"{name}[{index}]"
+                    for flag, kind in kinds:
+                        site = FlagSite(kind, sites.block, called)
+                        raised.append((numbers[flag + 1], len(raised), site, numbers[flag]))
+        numbers = self._flags[CellIndex.LOGIT_FLAGS][0].tolist()
+        site = FlagSite("logit tie", len(self._model.blocks) + 1, "logit")
+        raised.append((numbers[Flag.TIE + 1], len(raised), site, numbers[Flag.TIE]))
+        for position, _, site, count in sorted(raised):
+            if count:
+                flags.counts[site], flags.first_position[site] = count, position
+        return flags
 
 
 def covers(arithmetic: Arithmetic) -> bool:
@@ -202,12 +232,5 @@ def _constants(arithmetic: Arithmetic) -> list[int]:
         Rounding.NEAREST_AWAY: (half, 0, -1),
         Rounding.TOWARD_ZERO: (0, 0, (1 << shift) - 1),
     }[arithmetic.rounding]
-    return [shift, *((before, odd, negative) if shift else (0, 0, 0)), arithmetic.format.max_quanta]
-
-
-def _wide(numbers: list[int], bits: int) -> Array:
-    """Returns integers of twice the bits of a number, in parts of 64 bits."""
-    parts = range(2 * bits // 64)
-    return np.array([[number >> (64 * i) & ((1 << 64) - 1) for i in parts] for number in numbers], np.uint64).view(
-        np.int64
-    )
+    tie = half if half and arithmetic.rounding is not Rounding.TOWARD_ZERO else -1
+    return [shift, *((before, odd, negative) if shift else (0, 0, 0)), tie, arithmetic.format.max_quanta]

@@ -1,8 +1,8 @@
 """The machine code that all models share, as LLVM's language: what it does is `reference`, number by number.
 
-It is written for a width of numbers and a discipline. All else is data: the operations of a model (`listing.py`), the format, the
-rounding. A softmax column whose winners lead by what `precision/winners.py` asks, all others vanish and the winners share; for
-every other column, and for each share that is asked for first, the code calls back.
+It is written for a width of numbers and a discipline, with flags or without. All else is data: the operations of a model
+(`listing.py`), the format, the rounding. In a softmax column whose winners lead by what `precision/winners.py` asks, all others
+vanish and the winners share. For every other column, and for each share that is asked for first, the code calls back.
 """
 
 from __future__ import annotations
@@ -14,17 +14,18 @@ from typing import Any
 
 from llvmlite import ir
 
-from constructions.engines.native.cells import CellIndex, Constant, OperationCode
+from constructions.engines.native.cells import FLAG_NUMBERS, CellIndex, Constant, Flag, MachineKind, OperationCode
 
 Value = Any
-BYTE, TOKEN, INTEGER, POINTER = ir.IntType(8), ir.IntType(32), ir.IntType(64), ir.PointerType()
+BIT, BYTE, TOKEN, INTEGER, POINTER = ir.IntType(1), ir.IntType(8), ir.IntType(32), ir.IntType(64), ir.PointerType()
 ALIGNED = 8  # bytes, as numpy aligns what holds 64 bits
 
 
 class _Writer(ir.IRBuilder):  # type: ignore[misc]
     """Writes one function over the cells."""
 
-    def __init__(self, module: ir.Module, name: str, result: Any, *arguments: Any, bits: int) -> None:
+    def __init__(self, module: ir.Module, name: str, result: Any, *arguments: Any, code: MachineKind) -> None:
+        bits, self.fused, self.flags = code
         self.made = ir.Function(module, ir.FunctionType(result, [POINTER, *arguments]), name)
         super().__init__(self.made.append_basic_block("entry"))
         self.cells, *self.given = self.made.args
@@ -82,68 +83,93 @@ class _Writer(ir.IRBuilder):  # type: ignore[misc]
     def widen(self, number: Value) -> Value:
         return self.sext(number, self.wide)
 
-    def saturate(self, value: Value) -> Value:
+    def site(self, flags: CellIndex, index: Value) -> Value:
+        """Returns where the flags of a place are counted, if they are."""
+        return self.place(self.array(flags), self.mul(index, INTEGER(FLAG_NUMBERS)), INTEGER) if self.flags else None
+
+    def count_flag(self, site: Value, flag: Flag, is_raised: Value) -> None:
+        """Counts a flag where it is raised."""
+        with self.if_then(is_raised, likely=False):
+            count = self.read(site, int(flag), INTEGER)
+            with self.if_then(self.icmp_signed("==", count, INTEGER(0))):
+                self.write(site, int(flag) + 1, self.cell(CellIndex.POSITION))
+            self.write(site, int(flag), self.add(count, INTEGER(1)))
+
+    def saturate(self, value: Value, site: Value) -> Value:
         """Returns a wide integer of quanta as the format holds it: the largest element if it is beyond."""
         largest = self.constant(Constant.LARGEST)
         least = self.neg(largest)
-        value = self.select(self.icmp_signed(">", value, largest), largest, value)
-        value = self.select(self.icmp_signed("<", value, least), least, value)
+        above, below = self.icmp_signed(">", value, largest), self.icmp_signed("<", value, least)
+        if self.flags:
+            self.count_flag(site, Flag.SATURATION, self.or_(above, below))
+        value = self.select(above, largest, value)
+        value = self.select(below, least, value)
         return self.trunc(value, self.number)
 
-    def round_product(self, product: Value) -> Value:
-        """Returns a wide integer of 2^−shift quanta, rounded."""
+    def round_product(self, product: Value, site: Value) -> Value:
+        """Returns a wide integer of 2^−shift quanta, rounded.
+
+        Of a tie, both neighbours are elements: the one that is nearer to 0 is below the largest.
+        """
         shift = self.constant(Constant.SHIFT)
+        if self.flags:
+            rest = self.and_(product, self.sub(self.shl(self.wide(1), shift), self.wide(1)))
+            size = self.select(self.icmp_signed("<", product, self.wide(0)), self.neg(product), product)
+            inside = self.icmp_signed("<", self.ashr(size, shift), self.constant(Constant.LARGEST))
+            is_tie = self.icmp_signed("==", rest, self.constant(Constant.TIE))
+            self.count_flag(site, Flag.TIE, self.and_(is_tie, inside))
         odd = self.and_(self.ashr(product, shift), self.constant(Constant.ODD))
         negative = self.and_(self.ashr(product, self.wide(self.wide.width - 1)), self.constant(Constant.NEGATIVE))
         total = self.add(self.add(product, self.constant(Constant.BEFORE)), self.add(odd, negative))
-        return self.saturate(self.ashr(total, shift))
+        return self.saturate(self.ashr(total, shift), site)
 
-    def add_product(self, total: Value, a: Value, b: Value, fused: bool) -> None:
+    def add_product(self, total: Value, a: Value, b: Value, site: Value) -> None:
         """Adds a product to a variable: of 2^−shift quanta under `fused`, else of quanta, and each step is rounded."""
         product = self.mul(self.widen(a), self.widen(b))
-        if not fused:
-            product = self.widen(self.round_product(product))
+        if not self.fused:
+            product = self.widen(self.round_product(product, site))
         value = self.add(self.now(total), product)
-        self.store(value if fused else self.widen(self.saturate(value)), total)
+        self.store(value if self.fused else self.widen(self.saturate(value, site)), total)
 
-    def end_sum(self, total: Value, fused: bool) -> Value:
+    def end_sum(self, total: Value, site: Value) -> Value:
         """Returns the sum that such a variable holds."""
         value = self.now(total)
-        return self.round_product(value) if fused else self.trunc(value, self.number)
+        return self.round_product(value, site) if self.fused else self.trunc(value, self.number)
 
 
 @cache
-def text(bits: int, fused: bool) -> str:
+def text(code: MachineKind) -> str:
     """Returns the code: `feed(cells, begin, end)` takes in the tokens of these positions and returns how many went in, −1 if what
     was called back failed.
     """
     module = ir.Module("native")
     module.triple = ""
-    row = _write_row(module, bits, fused)
-    attend = _write_head(module, bits, fused)
-    step = _write_step(module, bits, fused, row, attend)
-    _write_feed(module, bits, step, row)
+    row = _write_row(module, code)
+    attend = _write_head(module, code)
+    step = _write_step(module, code, row, attend)
+    _write_feed(module, code, step, row)
     return str(module)
 
 
-def _write_row(module: ir.Module, bits: int, fused: bool) -> ir.Function:
+def _write_row(module: ir.Module, code: MachineKind) -> ir.Function:
     """Writes row(cells, number): a matrix row over the memory."""
-    w = _Writer(module, "row", ir.IntType(bits), INTEGER, bits=bits)
+    w = _Writer(module, "row", ir.IntType(code.bits), INTEGER, code=code)
     (number,) = w.given
+    site = w.site(CellIndex.ROW_FLAGS, number)
     memory, starts = w.array(CellIndex.MEMORY), w.array(CellIndex.STARTS)
     places, weights = w.array(CellIndex.PLACES), w.array(CellIndex.WEIGHTS)
     bias = w.widen(w.read(w.array(CellIndex.BIASES), number, w.number))
-    total = w.variable(w.wide, w.shl(bias, w.constant(Constant.SHIFT)) if fused else 0)
+    total = w.variable(w.wide, w.shl(bias, w.constant(Constant.SHIFT)) if w.fused else 0)
     begin, end = w.read(starts, number, INTEGER), w.read(starts, w.add(number, INTEGER(1)), INTEGER)
     with w.each(begin, end) as i:
-        w.add_product(total, w.read(weights, i, w.number), w.read(memory, w.read(places, i, INTEGER), w.number), fused)
-    w.ret(w.round_product(w.now(total)) if fused else w.saturate(w.add(w.now(total), bias)))
+        w.add_product(total, w.read(weights, i, w.number), w.read(memory, w.read(places, i, INTEGER), w.number), site)
+    w.ret(w.end_sum(total, site) if w.fused else w.saturate(w.add(w.now(total), bias), site))
     return w.made
 
 
-def _write_head(module: ir.Module, bits: int, fused: bool) -> ir.Function:
+def _write_head(module: ir.Module, code: MachineKind) -> ir.Function:
     """Writes attend(cells, head, position): keeps key and value, and reads. Returns 0, else what was called back failed."""
-    w = _Writer(module, "attend", INTEGER, INTEGER, INTEGER, bits=bits)
+    w = _Writer(module, "attend", INTEGER, INTEGER, INTEGER, code=code)
     number, position = w.given
     heads, memory, records = w.array(CellIndex.HEADS), w.array(CellIndex.MEMORY), w.array(CellIndex.RECORDS)
     first = w.mul(number, INTEGER(7))
@@ -160,13 +186,14 @@ def _write_head(module: ir.Module, bits: int, fused: bool) -> ir.Function:
         w.write(own, w.add(width, i), w.read(memory, w.add(value, i), w.number))
 
     scores, column = w.array(CellIndex.SCORES), w.array(CellIndex.COLUMN)
-    none = -(1 << (bits - 1))  # below every score
+    none = -(1 << (code.bits - 1))  # below every score
+    site = w.site(CellIndex.MEMORY_FLAGS, query)
     best, second, winners = w.variable(w.number, none), w.variable(w.number, none), w.variable(INTEGER, 0)
     with w.each(0, keys) as at:
         there, total = record(at), w.variable(w.wide, 0)
         with w.each(0, width) as i:
-            w.add_product(total, w.read(memory, w.add(query, i), w.number), w.read(there, i, w.number), fused)
-        score = w.end_sum(total, fused)
+            w.add_product(total, w.read(memory, w.add(query, i), w.number), w.read(there, i, w.number), site)
+        score = w.end_sum(total, site)
         w.write(scores, at, score)
         was, count, runner_up = w.now(best), w.now(winners), w.now(second)
         above, same = w.icmp_signed(">", score, was), w.icmp_signed("==", score, was)
@@ -196,19 +223,21 @@ def _write_head(module: ir.Module, bits: int, fused: bool) -> ir.Function:
             w.write(column, at, w.select(wins, share, w.number(0)))
     with w.each(0, read) as i:
         total, coordinate = w.variable(w.wide, 0), w.add(width, i)
+        site = w.site(CellIndex.MEMORY_FLAGS, w.add(into, i))
         with w.each(0, keys) as at:
             weight = w.read(column, at, w.number)
             with w.if_then(w.icmp_signed("!=", weight, w.number(0))):
-                w.add_product(total, weight, w.read(record(at), coordinate, w.number), fused)
-        w.write(memory, w.add(into, i), w.end_sum(total, fused))
+                w.add_product(total, weight, w.read(record(at), coordinate, w.number), site)
+        w.write(memory, w.add(into, i), w.end_sum(total, site))
     w.ret(INTEGER(0))
     return w.made
 
 
-def _write_step(module: ir.Module, bits: int, fused: bool, row: ir.Function, attend: ir.Function) -> ir.Function:
+def _write_step(module: ir.Module, code: MachineKind, row: ir.Function, attend: ir.Function) -> ir.Function:
     """Writes step(cells, position): embeds a token and does the operations. Returns 0, else what was called back failed."""
-    w = _Writer(module, "step", INTEGER, INTEGER, bits=bits)
+    w = _Writer(module, "step", INTEGER, INTEGER, code=code)
     (position,) = w.given
+    w.write(w.cells, int(CellIndex.POSITION), w.add(position, INTEGER(1)))
     memory = w.array(CellIndex.MEMORY)
     token = w.zext(w.read(w.array(CellIndex.TOKENS), position, TOKEN), INTEGER)
     word = w.add(w.cell(CellIndex.WORDS), token)
@@ -223,8 +252,9 @@ def _write_step(module: ir.Module, bits: int, fused: bool, row: ir.Function, att
     with w.each(0, w.cell(CellIndex.SLOPE_COUNT)) as i:
         register = w.read(w.array(CellIndex.SLOPED), i, INTEGER)
         offset = w.mul(at, w.widen(w.read(w.array(CellIndex.SLOPES), i, w.number)))
-        offset = offset if fused else w.widen(w.saturate(offset))
-        w.write(memory, register, w.saturate(w.add(w.widen(w.read(memory, register, w.number)), offset)))
+        site = w.site(CellIndex.MEMORY_FLAGS, register)
+        offset = offset if w.fused else w.widen(w.saturate(offset, site))
+        w.write(memory, register, w.saturate(w.add(w.widen(w.read(memory, register, w.number)), offset), site))
 
     operations = w.array(CellIndex.OPERATIONS)
     with w.each(0, w.cell(CellIndex.OPERATION_COUNT)) as number:
@@ -245,14 +275,15 @@ def _write_step(module: ir.Module, bits: int, fused: bool, row: ir.Function, att
         with case(OperationCode.ADD), w.each(0, b) as i:
             register = w.read(w.array(CellIndex.REGISTERS), w.add(a, i), INTEGER)
             old, change = w.read(memory, register, w.number), w.read(memory, w.add(c, i), w.number)
-            w.write(memory, register, w.saturate(w.add(w.widen(old), w.widen(change))))
+            site = w.site(CellIndex.ADD_FLAGS, w.add(a, i))
+            w.write(memory, register, w.saturate(w.add(w.widen(old), w.widen(change)), site))
         with case(OperationCode.COPY), w.each(0, c) as i:
             w.write(memory, w.add(b, i), w.read(memory, w.add(a, i), w.number))
         with case(OperationCode.PRODUCT), w.each(0, c) as i:
             gate, up = w.read(memory, w.add(a, i), w.number), w.read(memory, w.add(b, i), w.number)
-            product = w.round_product(w.mul(w.widen(gate), w.widen(up)))
-            is_open = w.icmp_signed(">", gate, w.number(0))
-            w.write(memory, w.add(a, i), w.select(is_open, product, w.number(0)))
+            gate = w.select(w.icmp_signed(">", gate, w.number(0)), gate, w.number(0))
+            product = w.mul(w.widen(gate), w.widen(up))
+            w.write(memory, w.add(a, i), w.round_product(product, w.site(CellIndex.MEMORY_FLAGS, w.add(a, i))))
         with case(OperationCode.HEAD):
             failed = w.icmp_signed("!=", w.call(attend, [w.cells, a, position]), INTEGER(0))
             with w.if_then(failed, likely=False):
@@ -267,25 +298,34 @@ def _write_step(module: ir.Module, bits: int, fused: bool, row: ir.Function, att
     return w.made
 
 
-def _write_feed(module: ir.Module, bits: int, step: ir.Function, row: ir.Function) -> None:
-    """Writes feed(cells, begin, end). What follows the known tokens is the argmax; after one that is a stop, it returns."""
-    w = _Writer(module, "feed", INTEGER, INTEGER, INTEGER, bits=bits)
+def _write_feed(module: ir.Module, code: MachineKind, step: ir.Function, row: ir.Function) -> None:
+    """Writes feed(cells, begin, end). What follows the known tokens is the argmax; after one that is a stop, it returns.
+
+    With flags, the logits after the known tokens count as well.
+    """
+    w = _Writer(module, "feed", INTEGER, INTEGER, INTEGER, code=code)
     begin, end = w.given
     known = w.cell(CellIndex.KNOWN)
     with w.each(begin, end) as position:
         with w.if_then(w.icmp_signed("!=", w.call(step, [w.cells, position]), INTEGER(0)), likely=False):
             w.ret(INTEGER(-1))
         following = w.add(position, INTEGER(1))
-        with w.if_then(w.icmp_signed(">=", following, known)):
-            best, chosen = w.variable(w.number, -(1 << (bits - 1))), w.variable(INTEGER, 0)
+        is_new = w.icmp_signed(">=", following, known)
+        with w.if_then(BIT(1) if w.flags else is_new):
+            best, chosen = w.variable(w.number, -(1 << (code.bits - 1))), w.variable(INTEGER, 0)
+            ties = w.variable(BIT, 0)  # whether the best logit stands twice
             with w.each(0, w.cell(CellIndex.WORD_COUNT)) as token:
                 logit = w.call(row, [w.cells, w.add(w.cell(CellIndex.UNEMBED), token)])
-                more = w.icmp_signed(">", logit, w.now(best))
+                more, same = w.icmp_signed(">", logit, w.now(best)), w.icmp_signed("==", logit, w.now(best))
+                w.store(w.select(more, BIT(0), w.or_(w.now(ties), same)), ties)
                 w.store(w.select(more, logit, w.now(best)), best)
                 w.store(w.select(more, token, w.now(chosen)), chosen)
             token = w.now(chosen)
-            w.write(w.array(CellIndex.TOKENS), following, w.trunc(token, TOKEN))
-            stops = w.icmp_signed("!=", w.read(w.array(CellIndex.STOPS), token, BYTE), BYTE(0))
-            with w.if_then(stops):
-                w.ret(following)
+            if w.flags:
+                w.count_flag(w.place(w.array(CellIndex.LOGIT_FLAGS), 0, INTEGER), Flag.TIE, w.now(ties))
+            with w.if_then(is_new):
+                w.write(w.array(CellIndex.TOKENS), following, w.trunc(token, TOKEN))
+                stops = w.icmp_signed("!=", w.read(w.array(CellIndex.STOPS), token, BYTE), BYTE(0))
+                with w.if_then(stops):
+                    w.ret(following)
     w.ret(end)

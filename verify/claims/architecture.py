@@ -80,7 +80,6 @@ def test_numbers_that_a_tied_head_can_write(check: Check) -> None:
         can_be_written,
         count=3 + 4,
         range="every number of 1 … n, every first entry of an output",
-        size=lambda wanted: wanted.n,
         precision="p = 7, fixed point, and floating point with 3 bits of exponent",
     )
 
@@ -188,7 +187,6 @@ def test_a_tied_head_with_a_change(check: Check, tied: TiedWords) -> None:
         is_written,
         count=most * (most + 1) // 2,
         range=f"every number of 1 … n{tied.text}",
-        size=lambda wanted: wanted.n,
         precision=f"p = {2 * TIED_BITS}·bits(n) + 1",
     )
 
@@ -224,7 +222,6 @@ def test_the_root_of_d(check: Check) -> None:
         [SizedModel(stem, n) for stem, retriever in RETRIEVERS.items() if not retriever.searches for n in sizes],
         the_same,
         range="three questions about up to 3 tokens for each model and n",
-        size=lambda sized: sized.n,
         precision="p = least_precision(n) + 8",
     )
     check.argued("√d is a power of two: it moves the digits of keys and scores, and 4 bits more on the left hold them.")
@@ -267,14 +264,12 @@ def test_counting_by_two_blocks(check: Check, engine: str) -> None:
         right,
         count=sum(questions("counting", n, n, n, 2) for n in small),
         range="every sequence, every token and every threshold up to n",
-        size=lambda case: case.n,
         precision=PRECISION,
     )
     check.sampled(
         cases("counting", check.sizes(cap=AFFORDABLE.get(engine, check.n_max))),
         right,
         range="random sequences and queries",
-        size=lambda case: case.n,
         precision=PRECISION,
         max_examples=80,
     )

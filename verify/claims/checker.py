@@ -160,7 +160,6 @@ def test_certificates(check: Check) -> None:
         _reject,
         count=2 * (2 * len(MACHINES) + len(SEARCHES)) - 1,
         range="certificates that a finder makes, checked by verify/trusted/rounding.py with the weights as exact rows",
-        size=lambda case: case.n,
     )
 
 
@@ -221,5 +220,4 @@ def test_programs(check: Check) -> None:
         _refute,
         count=2 * len(PROGRAMS) + len(TASKS),
         range="certificates that a finder makes, checked by verify/trusted/program.py with the weights as exact rows",
-        size=lambda case: case.n,
     )

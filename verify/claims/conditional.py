@@ -52,7 +52,6 @@ def test_advice(check: Check) -> None:
         [RnnSize(name, n) for n in sizes for name in RNNS],
         as_circuit,
         range=f"{', '.join(RNNS)}: every x of m bits",
-        size=lambda case: case.n,
         precision="least p",
     )
 

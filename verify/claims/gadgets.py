@@ -74,18 +74,12 @@ def test_gadget(check: Check, engine: str, part: Part) -> None:
     text = "no operator rounds or saturates, by its bounds over all inputs"
     sizes = claimed_sizes(check, part, range(1, min(check.n_max, BOUNDED_TOP) + 1))
     check.exhaustive(
-        sizes,
-        rounds_nothing,
-        count=len(sizes),
-        range=f"{text}: every n",
-        size=lambda n: n,
-        precision="least p, hence also above",
+        sizes, rounds_nothing, count=len(sizes), range=f"{text}: every n", precision="least p, hence also above"
     )
     check.chosen(
         claimed_sizes(check, part, check.sizes()),
         rounds_nothing,
         range=f"{text}: n = 1, 2, 4 …",
-        size=lambda n: n,
         precision="least p, hence also above",
     )
     run_one_position(check, part, engine, top_of(part))

@@ -164,7 +164,6 @@ def search_printed(
         ),
         right,
         range=f"{also}columns of up to {longest} positions, n ≥ {sizes[0]}",
-        size=lambda trial: trial.n,
         precision=check.precision_text(text),
         max_examples=examples,
     )
@@ -187,7 +186,6 @@ def test_as_printed_from_some_n_on(check: Check, engine: str, printed: PrintedHe
         ),
         right,
         range="columns in which every position is as near to the winner as can be",
-        size=lambda trial: trial.n,
         precision=printed.text,
     )
     covers = printed.n_covers_length
@@ -282,9 +280,9 @@ def test_ten_logarithms_are_enough(check: Check) -> None:
     least = 363
     check.sizes(least)
     text = "every n, the p of C.18/repaired against the least odd number above 10·log2 n"
-    check.fails_below(least, range(2, least + BEYOND), enough, range=f"{text}: the first", size=lambda n: n)
+    check.fails_below(least, range(2, least + BEYOND), enough, range=f"{text}: the first")
     beyond = range(least, check.n_max + 1)
-    check.exhaustive(beyond, enough, count=check.n_max - least + 1, range=text, size=lambda n: n)
+    check.exhaustive(beyond, enough, count=check.n_max - least + 1, range=text)
 
 
 # What the statements leave out
@@ -399,7 +397,6 @@ def test_leakage_of_a_quarter(check: Check) -> None:
         range(2, OF_ITS_PROOF + BEYOND),
         partial(leaks_nothing, quarter),
         range="each n by itself",
-        size=lambda n: n,
         precision=NAMED,
     )
     check.proved(
@@ -438,7 +435,6 @@ def look_at_leakage(check: Check, least: int, share: Fraction) -> None:
         partial(leaks_nothing, share),
         count=check.n_max - least + 1,
         range=f"every n ≥ {least}",
-        size=lambda n: n,
         precision=NAMED,
     )
 
@@ -459,7 +455,7 @@ def test_lead_of_the_printed_factor(check: Check) -> None:
 
     sizes = range(2, min(check.n_max, EVERY_LEAD) + 1)
     text = "all counts up to n against all others"
-    check.exhaustive(sizes, at_least_n, count=len(sizes), range=text, size=lambda n: n)
+    check.exhaustive(sizes, at_least_n, count=len(sizes), range=text)
 
 
 EVERY_LEAD = 40

@@ -179,12 +179,11 @@ def look_for_wrong_answers(check: Check, printed: tuple[str, ...], *, far: bool)
             return None
         return Counterexample(is_tree=is_tree(graph), verdict=verdict, answered=" ".join(words[:100]))
 
-    size = lambda graph: graph.n  # noqa: E731
     precision = check.precision_text(PRECISION)
     if far:
         paths = [far_apart(n) for n in FAR if n <= check.n_max]
         text = f"the path n, 1, 2, …, n − 1 with the edge n–1 last, n = {', '.join(map(str, FAR))}"
-        check.chosen(paths, right, range=text, size=size, precision=precision)
+        check.chosen(paths, right, range=text, precision=precision)
         return
     few = range(1, min(3, check.n_max) + 1)
     every_graph(check, few, right, f"every graph on 1 to 3 vertices {ORDERS}", precision=precision)
@@ -294,7 +293,7 @@ def test_no_tie(check: Check, layout: KeyLayout) -> None:
         return None
 
     sizes = range(2, min(ONE_KEY, check.n_max) + 1)
-    check.exhaustive(sizes, no_tie, count=len(sizes), range="n − 1 edges, each pos and i", size=lambda n: n)
+    check.exhaustive(sizes, no_tie, count=len(sizes), range="n − 1 edges, each pos and i")
     check.argued(layout.why)
 
 

@@ -291,7 +291,6 @@ def test_layer_7_ordered(check: Check) -> None:
         right,
         count=sum(math.perm(math.comb(n, 2), size) for n in few for size in range(math.comb(n, 2) + 1)),
         range="every graph on 1 to 4 vertices, every order of its edges (dense)",
-        size=lambda graph: graph.n,
         precision=precision,
     )
     if check.n_max >= 5:
@@ -309,14 +308,12 @@ def test_layer_7_ordered(check: Check) -> None:
             right,
             count=sum(map(math.factorial, sizes)),
             range="every star on 6 or 7 vertices, around each of them, every order of its edges (dense)",
-            size=lambda graph: graph.n,
             precision=precision,
         )
     check.sampled(
         graphs(check.sizes(8, cap=64), TREES).map(ordered),
         right,
         range=f"{', '.join(TREES)} of 8 to 64 vertices (dense)",
-        size=lambda graph: graph.n,
         precision=precision,
         max_examples=200,
         ahead=batches,

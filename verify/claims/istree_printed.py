@@ -82,7 +82,6 @@ def test_tied_head(check: Check) -> None:
         decodes,
         count=sum(sizes),
         range="each vertex of n, against every output",
-        size=lambda vertex: vertex.n,
     )
 
 
@@ -262,9 +261,7 @@ def test_roomy(check: Check, engine: str) -> None:
 
     sizes = check.sizes(HOLDS_FROM, cap=16)
     stars = (Graph(len(edges) + 1, edges) for edges in FAILING_STARS)
-    check.fails_below(
-        HOLDS_FROM, stars, right, range="stars on 6 to 8 vertices", size=lambda graph: graph.n, precision=ROOMY
-    )
+    check.fails_below(HOLDS_FROM, stars, right, range="stars on 6 to 8 vertices", precision=ROOMY)
     random_graphs(check, sizes, right, examples=60, precision=ROOMY)
 
 

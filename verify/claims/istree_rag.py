@@ -147,7 +147,6 @@ def test_as_printed(check: Check, engine: str, findings: tuple[Finding, ...]) ->
                 right,
                 count={2: 1, 3: 4}[n],  # the connected ones, OEIS A001187
                 range=f"every connected labelled graph on {n} vertices",
-                size=lambda graph: graph.n,
                 precision=check.precision_text(PRECISION),
             )
 

@@ -85,7 +85,6 @@ def test_next_fraction(check: Check, engine: str) -> None:
         stays_nearest,
         count=sum(sizes),  # n of them for each n
         range=f"1/(m + 1) is the nearest to all within a quantum of nxt(1/m): every m ≤ n, n = {sizes_text(sizes)}",
-        size=lambda place: place.n,
         precision=check.precision_text("least p, hence also above"),
     )
     small = claimed_sizes(check, part, range(1, min(EXHAUSTIVE_TOP, check.n_max) + 1))
@@ -205,7 +204,6 @@ def test_one_block_is_the_cubic_at_counts(check: Check) -> None:
         same,
         count=sum(n - SMALLEST_CUBIC + 1 for n in sizes),
         range="every 1/m, 4 ≤ m ≤ n",
-        size=lambda place: place.n,
     )
     check.argued("All n: lines through n points have at most n bends, and a unit is 0 before its corner.")
 
@@ -273,6 +271,5 @@ def test_least_lead(check: Check) -> None:
             sizes,
             scale_is_enough,
             range=f"the factor T, m = n + 1 as the last count: n = {sizes_text(sizes)}",
-            size=lambda n: n,
             precision="least p",
         )

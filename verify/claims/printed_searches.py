@@ -122,7 +122,6 @@ def test_algorithm_2(check: Check) -> None:
         [Graph(11, tuple(eleven)), Graph(11, tuple(b for b in [*eleven[:-1], (11, 2)]))],
         right,
         range="a path on 11 vertices, and a graph with a cycle: 1 is a digit of 10 and 11",
-        size=lambda graph: graph.n,
     )
 
 

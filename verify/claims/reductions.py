@@ -57,6 +57,11 @@ class Held:
     x: Bits
     k: int
 
+    @property
+    def n(self) -> int:
+        """Returns how many bits there are."""
+        return len(self.x)
+
 
 def lengths(check: Check, most: int = LONGEST) -> range:
     """Returns n = 1 … most, or up to --n-max if that is less."""
@@ -83,7 +88,7 @@ def examine(check: Check, reduction: Reduction, mark: str = "") -> None:
             answer = reduction.right_answer(held.x, held.k)
         except NoInstance as error:
             return Counterexample(prompt=prompt, no_input=str(error))
-        bit = reduction.tells(len(held.x), answer)
+        bit = reduction.tells(held.n, answer)
         return None if bit == wanted else Counterexample(prompt=prompt, answer=answer, wanted=wanted, told=bit)
 
     def apart(n: int) -> Counterexample | None:
@@ -96,12 +101,9 @@ def examine(check: Check, reduction: Reduction, mark: str = "") -> None:
         tells_them_apart,
         count=pairs(reduction, sizes),
         range=f"{mark}the answer tells Bob's bit: every x of n bits, every k",
-        size=lambda held: len(held.x),
     )
     some = [n for n in sizes if reduction.ks(n)]
-    check.exhaustive(
-        some, apart, count=len(some), range=f"{mark}how many x the answers tell apart: each n", size=lambda n: n
-    )
+    check.exhaustive(some, apart, count=len(some), range=f"{mark}how many x the answers tell apart: each n")
 
 
 def read_so(check: Check, shown: LowerBound, words: Callable[[Bits, int], Words], mark: str = "", **more: int) -> None:
@@ -118,7 +120,6 @@ def read_so(check: Check, shown: LowerBound, words: Callable[[Bits, int], Words]
         same,
         count=pairs(INDEX, sizes),
         range=f"{mark}what is proved is of these words: every x of n bits, n ≥ {least}, every k",
-        size=lambda held: len(held.x),
     )
 
 
@@ -388,11 +389,7 @@ def test_simulated_oracle(check: Check) -> None:
         size=lambda asked: len(asked.x),
     )
     check.exhaustive(
-        lengths(check),
-        few,
-        count=min(LONGEST, check.n_max),
-        range="how much the oracle knows: all x of n bits",
-        size=lambda n: n,
+        lengths(check), few, count=min(LONGEST, check.n_max), range="how much the oracle knows: all x of n bits"
     )
     check.argued("All n: what the oracle knows are the tokens after <s>, 0, 1 and the special one, whatever n is.")
 
@@ -418,5 +415,4 @@ def test_index_beside_oracle(check: Check) -> None:
         apart,
         count=min(LONGEST, check.n_max),
         range="how many x are told apart of which the oracle knows the same: each n",
-        size=lambda n: n,
     )

@@ -143,7 +143,7 @@ def test_every_small_question(check: Check, stem: str) -> None:
             right,
             count=sum(questions(name, longest, tokens, n, length) for n, longest, tokens, length in within),
             range=f"{text}, {what}, {discipline.value} (dense)",
-            size=(lambda case: case.n) if everything else None,
+            size="own" if everything else None,
             precision=PRECISION,
         )
 
@@ -181,7 +181,6 @@ def test_at_least(check: Check, engine: str, stem: str) -> None:
         right,
         count=sum(questions("counting", n, n, n, 2) for n in small),
         range="every sequence, every token and every k from 1 to n + 1",
-        size=lambda case: case.n,
         precision=check.precision_text(PRECISION),
     )
 
@@ -279,7 +278,6 @@ def test_random_questions(check: Check, engine: str, setup: RetrievalSetup) -> N
                 cases(name, some),
                 right,
                 range=f"random sequences and queries; n = {', '.join(map(str, some))}",
-                size=lambda case: case.n,
                 precision=check.precision_text(PRECISION),
                 max_examples=examples,
             )
@@ -316,12 +314,11 @@ def test_at_scale(check: Check, stem: str) -> None:
         hard = hard_questions(task, n)
         which = f"extreme questions: {', '.join(case.name for case in hard)};" if n == LEAST else "the same questions,"
         text = f"{which} n = {n:,}"
-        check.chosen(hard, right_if_hard, range=text, size=lambda hard: hard.n, precision=PRECISION)
+        check.chosen(hard, right_if_hard, range=text, precision=PRECISION)
         check.sampled(
             st.builds(LargeCase, st.just(n), st.integers(0, 2**32 - 1)),
             right,
             range=f"random sequences of n = {n:,} tokens and random queries",
-            size=lambda large: large.n,
             precision=PRECISION,
             max_examples=40 if n <= 1000 else 3,
         )
@@ -413,7 +410,7 @@ def test_as_printed(check: Check, engine: str, printed: PrintedTask) -> None:
     slips = [id for id in ids if id in SHOWN_BY]
     if len(ids) > 1 and slips and (case := SHOWN_BY[slips[0]]).n <= check.n_max:
         text = f"a question that {slips[0]} alone gets wrong"
-        check.chosen([case], right, range=text, size=lambda case: case.n, precision=precision)
+        check.chosen([case], right, range=text, precision=precision)
     if COUNT.id in ids:  # below, C.14's factor n alone could be to blame
         search(COUNTS_FROM, 2, 2)
         return
@@ -423,12 +420,7 @@ def test_as_printed(check: Check, engine: str, printed: PrintedTask) -> None:
     if ids == (SCORE_RANGE.id,):
         sizes = check.sizes(cap=AFFORDABLE.get(engine, check.n_max) // 4)
         check.sampled(
-            cases(name, sizes),
-            right,
-            range="random sequences and queries",
-            size=lambda case: case.n,
-            precision=precision,
-            max_examples=60,
+            cases(name, sizes), right, range="random sequences and queries", precision=precision, max_examples=60
         )
         if check.p_bits is None and check.n_max >= CERTIFIED[0]:
             subjects = [

@@ -63,14 +63,12 @@ def test_queue(check: Check) -> None:
         [champion(COT, find(name)) for name in CHAMPIONS if find(name).steps <= min(check.n_max, LONGEST)],
         judged,
         range=f"the champions that run up to {LONGEST} steps, and a step after their end",
-        size=lambda case: case.steps,
         precision=COT.precision,
     )
     check.sampled(
         cases(COT, check.sizes(cap=LONGEST)),
         judged,
         range="random machines of up to 5 states and 4 symbols, words of up to 6, up to 8 cells besides",
-        size=lambda case: case.steps,
         precision=COT.precision,
         max_examples=15,
     )
@@ -156,7 +154,6 @@ def test_records(check: Check) -> None:
         graphs(check.sizes(cap=MOST_VERTICES)),
         _too_many,
         range="random graphs of all families, with their searches",
-        size=lambda graph: graph.n,
         max_examples=10,
     )
     made, lemmas = find_subject("istree", LEAST, model="rag").dossier.invariants["records"]()

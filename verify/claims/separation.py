@@ -55,14 +55,12 @@ def solve(
         right,
         count=pairs(reduction, lengths(check, every)),
         range=f"{mark}every x and k, few bits",
-        size=lambda held: len(held.x),
         precision=precision,
     )
     check.sampled(
         held(sizes),
         right,
         range=f"{mark}random x and k; {', '.join(map(str, sizes))} bits",
-        size=lambda held: len(held.x),
         precision=precision,
         max_examples=examples,
     )
@@ -73,7 +71,7 @@ def by_retriever(check: Check, stem: str, reduction: Reduction) -> Judge:
 
     def right(held: Held) -> Counterexample | None:
         question = RETRIEVERS[stem].task.parse(" ".join(reduction.words(held.x, held.k)[1:]))
-        case = QuestionCase(reduction.size(len(held.x)), question.sequence, question.query)
+        case = QuestionCase(reduction.size(held.n), question.sequence, question.query)
         return ask(check, stem, case, (), Discipline.FUSED)
 
     return right
@@ -104,7 +102,7 @@ def test_graphs_of_the_lower_bound(check: Check, engine: str, told: Told) -> Non
     chosen = MODELS[told.model]
 
     def right(held: Held) -> Counterexample | None:
-        vertices, words = OF_TREES.size(len(held.x)), OF_TREES.words(held.x, held.k)
+        vertices, words = OF_TREES.size(held.n), OF_TREES.words(held.x, held.k)
         expected = OF_TREES.right_answer(held.x, held.k)
         wired = tree_model(told.model, vertices)
         request = replace(chosen.request(wired, graph_of(vertices, words)), prompt=wired.tokens(words))

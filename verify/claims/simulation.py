@@ -135,7 +135,9 @@ def test_simulation(check: Check, engine: str) -> None:
     check.chosen(LONG, right, range=text, size=words_of, precision="least p")
     tokens = f"the first {BEGINNING[engine]} tokens" if engine in BEGINNING else "all tokens"
     text = f"{tokens} of three runs, by {engine}"
-    check.chosen((PromptTask("parity", 1, (1,), 1), *LONG[:2]), begins_right, range=text, precision="least p")
+    check.chosen(
+        (PromptTask("parity", 1, (1,), 1), *LONG[:2]), begins_right, range=text, size=None, precision="least p"
+    )
 
 
 SEARCHING = ("index", "recall", "ngram", "counting")
@@ -192,7 +194,7 @@ def test_every_circuit(check: Check) -> None:
 
     cases = [RnnSize(rnn, lengths[0]) for rnn, lengths in LENGTHS.items()]
     text = "each gate: a symbol for each entry of the table that differs between circuits stands in block 2 alone, which writes it"
-    check.exhaustive(cases, tabulated, count=14, range=text, size=lambda task: task.n, precision="least p")
+    check.exhaustive(cases, tabulated, count=14, range=text, precision="least p")
 
 
 WRITTEN = {
@@ -224,7 +226,7 @@ def test_program(check: Check) -> None:
         "each position: AND, XOR and 1 of any two gates before it and their four values, each word for a bit of an input, the ends"
         " of each output's line"
     )
-    check.exhaustive(cases, writes_each_gate, count=16, range=text, size=lambda task: task.n, precision="least p")
+    check.exhaustive(cases, writes_each_gate, count=16, range=text, precision="least p")
     text = "all tokens after a prompt, of any circuit and any length, by induction: if each is right where those that it reads are"
     check.follows(gates.theory(), range=text)
     check.argued(
@@ -391,9 +393,8 @@ def test_words(check: Check) -> None:
         return None if numbers == wanted else Counterexample(embedding=numbers)
 
     sizes = [PromptSize(name, simulation_models()[name].n, 1) for name in simulation_models()]
-    check.exhaustive(
-        sizes, as_the_rnn, count=8, range="every RNN that the command runs, at its usual n", precision="least p"
-    )
+    text = "every RNN that the command runs, at its usual n"
+    check.exhaustive(sizes, as_the_rnn, count=8, range=text, size=None, precision="least p")
 
 
 @claim(

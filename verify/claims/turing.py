@@ -58,7 +58,6 @@ def test_every_small_machine(check: Check, about: About) -> None:
             judge(about),
             count=RUNS,
             range=f"a machine for each of their {RUNS} runs{where}; rules that a run does not reach: {table}",
-            size=lambda case: case.steps,
             precision=about.precision,
         )
 
@@ -106,7 +105,6 @@ def test_random_machines(check: Check, engine: str, setup: tuple[Discipline, Abo
         cases(about, sizes),
         judge(about, engine, admit=admit, discipline=discipline, p_bits=check.p_bits),
         range=f"random machines of up to 5 states and 4 symbols, words of up to 6; {', '.join(map(str, sizes))} steps",
-        size=lambda case: case.steps,
         precision=check.precision_text(about.precision),
         max_examples=(40 if about.in_space else 20) * many,
     )
@@ -116,7 +114,6 @@ def test_random_machines(check: Check, engine: str, setup: tuple[Discipline, Abo
             cases(about, lengths),
             judge(about, discipline=discipline),
             range=f"machines and words of the same kind; {', '.join(map(str, lengths))} steps",
-            size=lambda case: case.steps,
             precision=about.precision,
             max_examples=30 if discipline is Discipline.FUSED else 10,
         )
@@ -196,7 +193,6 @@ def test_at_scale(check: Check, about: About) -> None:
         [long_run(n) for n in check.sizes(10, cap=max(about.most_steps, 10), ratio=10)],
         judged,
         range=f"the run of {machine}",
-        size=lambda case: case.steps,
         precision=about.precision,
     )
 
@@ -251,7 +247,6 @@ def test_two_registers_are_the_key(check: Check, engine: str, about: About) -> N
         [Case(machine, "", FEW_STEPS) for machine in every_run(FEW_STEPS)],
         judge(about),
         range=f"a machine of 2 states and 2 symbols for each of their runs of {FEW_STEPS} steps from a blank tape",
-        size=lambda case: case.steps,
         precision=about.precision,
     )
     sizes = check.sizes(cap=AFFORDABLE.get(engine, 200))
@@ -259,7 +254,6 @@ def test_two_registers_are_the_key(check: Check, engine: str, about: About) -> N
         cases(about, sizes),
         judge(about, engine),
         range=f"random machines of up to 5 states and 4 symbols, words of up to 6; {', '.join(map(str, sizes))} steps",
-        size=lambda case: case.steps,
         precision=about.precision,
         max_examples=40,
     )
@@ -298,6 +292,5 @@ def test_as_printed(check: Check, engine: str, printed: tuple[About, Sequence[Fi
         small(),
         judge(about, engine, printed=ids, p_bits=check.p_bits),
         range=f"machines of 2 states and 2 symbols on {where} of 1 and 2 symbols; the shortest runs first",
-        size=lambda case: case.steps,
         precision=check.precision_text(about.precision),
     )

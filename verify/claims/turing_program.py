@@ -78,13 +78,11 @@ def test_program(check: Check, told: Told) -> None:
         right,
         count=RUNS,
         range=f"{steps}: a machine of 2 states and 2 symbols for each of their {RUNS} runs from a blank tape, {STEPS} steps",
-        size=lambda case: case.steps,
     )
     check.sampled(
         cases(HYBRID, range(1, 2 * STEPS)),
         right,
         range=f"{steps}: random machines of up to 5 states and 4 symbols, words of up to 6; up to {2 * STEPS - 1} steps",
-        size=lambda case: case.steps,
         max_examples=40,
     )
 

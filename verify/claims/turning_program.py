@@ -70,7 +70,6 @@ def test_program(check: Check) -> None:
         as_the_machine,
         count=RUNS,
         range=f"{said}: a machine of 2 states and 2 symbols for each of their {RUNS} runs, {STEPS} steps in {SPACE} cells",
-        size=lambda case: case.steps,
     )
     check.exhaustive(
         (SpaceCase(code, tape, STEPS, cells) for code, tape, cells in every_space()),
@@ -83,7 +82,6 @@ def test_program(check: Check) -> None:
         cases(COT, range(1, 2 * STEPS)),
         right,
         range=f"{said}: random machines of up to 5 states and 4 symbols, words of up to 6; up to {2 * STEPS - 1} steps",
-        size=lambda case: case.steps,
         max_examples=40,
     )
 

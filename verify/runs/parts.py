@@ -90,7 +90,7 @@ def run_every(check: Check, cases: Iterable[Trial], right: Predicate[Trial], tex
     """Runs all of these columns. text: which they are. count: how many there are."""
     precision = check.precision_text("least p")
     cases = right.runs.compute_ahead(cases) if isinstance(right, ByOracle) else cases
-    check.exhaustive(cases, right, count=count, range=text, size=lambda trial: trial.n, precision=precision)
+    check.exhaustive(cases, right, count=count, range=text, precision=precision)
 
 
 def run_columns_of_one(check: Check, part: Part, right: Predicate[Trial], top: int) -> None:
@@ -129,7 +129,6 @@ def run_random(
         ),
         right,
         range=text,
-        size=lambda trial: trial.n,
         precision=check.precision_text("least p to least p + 20"),
         max_examples=examples,
     )

@@ -17,7 +17,7 @@ from verify.claims.readings_of_heads import SECOND_COORDINATE, SHARED_LEAD, TIED
 from verify.claims.readings_of_heads import TWO_BLOCKS as TWO_BLOCKS_ID
 from verify.claims.retrieval import AFFORDABLE, RETRIEVERS, QuestionCase, SizedModel, cases, every_case, model
 from verify.framework.check import Check
-from verify.framework.claim import Claim, Counterexample, Json, Kind, Reading, Verdict, claim, claims
+from verify.framework.claim import Claim, Counterexample, Json, Kind, Reading, claim, claims
 from verify.oracles.counts import questions
 from verify.oracles.proofs import by_expansion, theorem
 from verify.oracles.scaled_scores import DividingEngine, enlarge_keys
@@ -41,7 +41,6 @@ class Wanted:
     statement="With i·w_1 as the embedding of number i, one token a number, and the embedding as output head, some output makes v,"
     " and v alone, the likeliest number, for every v ≤ n, n ≥ 3.",
     variant="printed",
-    expected=Verdict.REFUTED,
     kind=Kind.FALSE,
     readings=(
         *tied_outputs(TIED_HEAD_ID, of_model=False),
@@ -247,7 +246,6 @@ def two_blocks(n: int, p_bits: int | None) -> Wired:
     theorem="4.6",
     task="counting",
     aspect="two-blocks",
-    source=TWO_BLOCKS.source,
     statement=f"{TWO_BLOCKS.statement} It counts at the query's token, then copies the count; a number i embeds as (i, i², 1).",
 )
 def test_counting_by_two_blocks(check: Check, engine: str) -> None:

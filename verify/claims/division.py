@@ -76,7 +76,7 @@ def divides(case: Division) -> Counterexample | None:
     return None
 
 
-@claim(quotient.PART.id, source=quotient.PART.source, statement=quotient.PART.statement)
+@claim(quotient.PART.id, statement=quotient.PART.statement)
 def test_quotient(check: Check, engine: str) -> None:
     check.proved(
         rounds_to_the_quotient(),
@@ -96,7 +96,6 @@ def test_quotient(check: Check, engine: str) -> None:
 
 @claim(
     periodic.PART.id,
-    source=periodic.PART.source,
     statement=f"{periodic.PART.statement} Run at the least p; for d = {TURN} at p = {P_BITS} as well.",
 )
 def test_gate_number(check: Check, engine: str) -> None:

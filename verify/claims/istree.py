@@ -127,7 +127,6 @@ def test_istree(check: Check, engine: str, setup: IsTreeSetup) -> None:
 
 @claim(
     "C.29",
-    source="Lemma C.29",
     statement="A graph is a tree if and only if it has n − 1 edges and Algorithm 1 yields 2n − 1 vertices.",
 )
 def test_tour_decides(check: Check) -> None:

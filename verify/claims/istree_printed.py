@@ -22,19 +22,12 @@ from verify.claims.istree_layer7 import TREES, by_algorithm_1
 from verify.claims.models import ISTREE
 from verify.claims.readings_of_heads import EMBEDDED, TIED_HEAD_ID, count, indicator, threshold, tied_outputs
 from verify.framework.check import Check
-from verify.framework.claim import Claim, Counterexample, Kind, Reading, Verdict, claim, claims, judges
+from verify.framework.claim import Counterexample, Kind, Reading, claim, claims, judges
 from verify.runs.costs import PRECISION
 from verify.runs.istree_walks import ORDERS, build_model, every_graph, random_graphs
 
 REPAIRED = "4.7/repaired"
 model = partial(build_model, "transformer", PAPER.name, "repaired")
-
-
-def as_printed(finding: Finding, kind: Kind, *readings: Reading, said: str = "") -> Claim:
-    """Returns the claim about one finding put back to print."""
-    statement = f"{said or STATEMENT} As printed: {finding.printed}."
-    more = {"finding": finding.id, "expected": Verdict.REFUTED, "kind": kind, "readings": readings}
-    return ISTREE.claim(finding.id, statement, source=finding.source, **more)
 
 
 # The output head
@@ -64,14 +57,7 @@ def between(n: int, v: int) -> Counterexample | None:
 EVERY_VERTEX = "For each vertex v, some output of the last layer makes v, and v alone, the likeliest vertex."
 
 
-@judges(
-    as_printed(
-        TIED_HEAD,
-        Kind.FALSE,
-        *tied_outputs(stem=REPAIRED, of_model=False),
-        said=EVERY_VERTEX,
-    )
-)
+@judges(ISTREE.as_printed(TIED_HEAD, EVERY_VERTEX, Kind.FALSE, *tied_outputs(stem=REPAIRED, of_model=False)))
 def test_tied_head(check: Check) -> None:
     def decodes(vertex: LastVertex) -> Counterexample | None:
         return between(vertex.n, vertex.v)
@@ -100,8 +86,9 @@ def ends_at(graph: Graph) -> int:
 
 
 @judges(
-    as_printed(
+    ISTREE.as_printed(
         EDGE_COUNT,
+        STATEMENT,
         Kind.OPEN,
         Reading("any prompt; a full chain of thought is recognised by ending at position 5n − 3", holds=False),
         Reading("inputs have n − 1 edges, as |Tokenize(G)| = 3n − 2 says", holds=True, shown=f"4.7/{PROMISED_ID}"),
@@ -179,7 +166,7 @@ SLIPS = {
 }
 
 
-@claims("finding", SLIPS, lambda finding: as_printed(finding, Kind.SLIP, *SLIPS[finding]))
+@claims("finding", SLIPS, lambda finding: ISTREE.as_printed(finding, STATEMENT, Kind.SLIP, *SLIPS[finding]))
 def test_slip(check: Check, engine: str, finding: Finding) -> None:
     look_for_wrong_answers(check, (finding.id,), check.precision_text(PRECISION))
 
@@ -217,8 +204,9 @@ def roomy_precision(n: int) -> int:
 
 
 @judges(
-    as_printed(
+    ISTREE.as_printed(
         SCORE_RANGE,
+        STATEMENT,
         Kind.OPEN,
         Reading(
             "numbers of R_p, which is fixed point, and p is the least odd number above 10·log2 n, the constant printed for"
@@ -273,7 +261,6 @@ def test_roomy(check: Check, engine: str) -> None:
     f"The printed weights of Theorem 4.7 decide IsTree, with the slips of C.3, C.5, C.14 and the edge count set right, and"
     f" bits enough. {EMBEDDED}",
     variant="printed",
-    expected=Verdict.REFUTED,
     kind=Kind.FALSE,
     slip="tied-head",
     readings=tied_outputs(TIED_HEAD_ID, REPAIRED),
@@ -313,7 +300,6 @@ def told_search(graph: Graph) -> Iterator[int]:
     statement="The search that pops the top of S1, puts it into S2 and pushes all its neighbours outside S2 yields 2n − 1 vertices"
     " of a tree, neighbours one after the other.",
     variant="printed",
-    expected=Verdict.REFUTED,
     kind=Kind.SLIP,
     readings=(
         Reading("Each vertex is yielded when it is popped: n vertices.", holds=False),

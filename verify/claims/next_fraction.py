@@ -12,7 +12,7 @@ from constructions.parts.heads.match_next import least_lead, match_next_precisio
 from constructions.wiring.part import Setting
 from precision.format import fixed_point
 from verify.framework.check import Check
-from verify.framework.claim import Counterexample, Kind, Reading, Verdict, claim
+from verify.framework.claim import Counterexample, Kind, Reading, claim
 from verify.inputs.trial import Trial
 from verify.oracles.fraction_theorems import cubic_error, leads_fall, nearest_to_the_next, third_differences
 from verify.oracles.printed_gadgets import CUBIC, SMALLEST_CUBIC, cubic_identity
@@ -110,7 +110,6 @@ def is_nearest(value: Fraction, m: int) -> bool:
 
 @claim(
     "C.19/printed",
-    source="Lemma C.19",
     statement="|nxt(x) − next(x)| ≤ next(x)³ + O(n^−10A) for the cubic nxt, x = ROUND(1/m, p), m ≤ n^A, p > 10A·log2 n.",
     variant="printed",
 )
@@ -138,7 +137,6 @@ class Width:
     source="Lemma C.18, the function nxt",
     statement="One feed-forward block of some width computes x − x² + x³ at each real x in (0, 11/40], in exact arithmetic.",
     variant="printed",
-    expected=Verdict.REFUTED,
     kind=Kind.OPEN,
     readings=(
         Reading("one ReGLU feed-forward of section 3.1, of any width", False),

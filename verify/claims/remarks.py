@@ -48,7 +48,6 @@ def test_circuit_size(check: Check) -> None:
 
 @claim(
     "5.8/parameter-cost",
-    source="Theorem 5.8",
     statement="The parameters have O(B·k·(log n + log(B·k))) bits for n steps, B states and k symbols, which is O(A·B²·log n) for"
     " n^A steps of a machine that does not grow with n: at most (8,068 + 122·B·k)·p with p ≤ 6·(1 + log2 n) + 25"
     " or p ≤ 4·log2(B·k) + 19.",
@@ -156,7 +155,6 @@ class Alphabet:
 
 @claim(
     "5.1/any-alphabet",
-    source="Theorem 5.1",
     statement="Beside an associative-recall oracle, Index over σ tokens with a special one after each needs σ^n/(σ²·2^σ) states,"
     " and (n − 2)! over n tokens that all differ: Ω(n) bits for any alphabet.",
 )

@@ -28,7 +28,7 @@ from verify.claims.readings_of_searches import as_printed_text, options_of_findi
 from verify.dossiers.registry import find_subject
 from verify.framework.batches import Batches
 from verify.framework.check import Check
-from verify.framework.claim import Claim, Counterexample, Verdict, claims
+from verify.framework.claim import Claim, Counterexample, claims
 from verify.inputs.hard_questions import LEAST, HardQuestion, hard_questions
 from verify.inputs.strategies import SHRINKABLE, Pick
 from verify.oracles.counts import questions
@@ -342,7 +342,7 @@ class PrintedTask:
     @property
     def claim(self) -> Claim:
         """Returns the claim."""
-        searched = {"expected": Verdict.REFUTED, **options_of_findings(self.findings)}
+        searched = options_of_findings(self.findings)
         searched["readings"] = (*searched.get("readings", ()), *at_least_readings(self.stem))
         more = searched if RETRIEVERS[self.stem].searches else verdict(self.findings, self.stem)
         embedded = [EMBEDDED] if TIED_HEAD in self.findings else []

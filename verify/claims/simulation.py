@@ -26,7 +26,7 @@ from verify.dossiers.rnn.lemmas import gates
 from verify.dossiers.shape import check_table
 from verify.dossiers.simulation import Simulation
 from verify.framework.check import Check
-from verify.framework.claim import Counterexample, Kind, Reading, Verdict, claim
+from verify.framework.claim import Counterexample, Kind, Reading, claim
 from verify.inputs.step_circuits import DrawnSizes, draw_circuit, draw_rnn
 from verify.oracles.counts import sequences
 from verify.oracles.step_circuits import steps
@@ -113,7 +113,6 @@ def words_of(task: PromptTask) -> int:
 
 @claim(
     "4.8/repaired",
-    source=SOURCE,
     statement="A Transformer of four blocks writes every gate of a shift register, a running sum and PARITY, and their words.",
 )
 def test_simulation(check: Check, engine: str) -> None:
@@ -163,7 +162,6 @@ RNNS = "parity at n = 1, 2, 8, 64 words, shift and sum at 1 and 8, the searches 
 
 @claim(
     "4.8/rounding",
-    source=SOURCE,
     statement="Rounding is sound in the Transformer that runs an RNN, on every prompt of n words, whatever its gates say: fused, at"
     " the least p. Eight RNNs of ours and six circuits that are drawn, of 53 to 4,804 gates.",
 )
@@ -174,7 +172,6 @@ def test_rounding(check: Check) -> None:
 
 @claim(
     "4.8/every-circuit",
-    source=SOURCE,
     statement="Of the shapes of 14 RNNs, of 53 to 4,804 gates: one certificate holds for every circuit with as many gates, state"
     " bits, inputs and outputs, and the same constant bits of the output. Rounding is sound whichever gates are AND, XOR or 1,"
     " whatever they read: fused, at the least p.",
@@ -204,7 +201,6 @@ WRITTEN = {
 
 @claim(
     "4.8/program",
-    source=SOURCE,
     statement="Of the shapes of six RNNs of ours and four that are drawn, of 53 to 591 gates: for every circuit with as many gates,"
     " state bits, inputs and outputs, and the same constant bits of the output, on every prompt of n words: each token that"
     " the Transformer writes is the circuit's; of an RNN that searches, if all tokens before it are. The RNN's logits are exact.",
@@ -237,7 +233,6 @@ def test_program(check: Check) -> None:
 
 @claim(
     "4.8/own-circuit",
-    source=SOURCE,
     statement="Of four step circuits that are drawn, of 1 to 40 latches: the circuit that the Transformer runs is the one that was"
     " brought, with its words, for each word that it reads and every state.",
 )
@@ -298,10 +293,8 @@ def test_halts(check: Check) -> None:
 
 @claim(
     "4.8/input-bits",
-    source=SOURCE,
     statement="The Transformer writes every gate, where a head fetches the bits of the input.",
     variant="printed",
-    expected=Verdict.REFUTED,
     kind=Kind.OPEN,
     readings=(
         Reading(
@@ -347,7 +340,6 @@ SIZES = [
 
 @claim(
     "4.8/size",
-    source=SOURCE,
     statement="Four blocks; O(C) parameters: at most (3w + 2)·(C + 40 + 2d) + 20·w·(p + d + 4) at width w ≤ 5d + 29, for words of d"
     " numbers; C + 1 tokens a step.",
 )
@@ -375,7 +367,6 @@ def test_size(check: Check) -> None:
 
 @claim(
     "4.8/words",
-    source=SOURCE,
     statement="No special words: the vocabulary is that of the RNN. Its embedding has two numbers more, 1 at the words number 1"
     " and 2, which stand for the values 0 and 1.",
 )
@@ -399,7 +390,6 @@ def test_words(check: Check) -> None:
 
 @claim(
     "4.8/precision",
-    source=SOURCE,
     statement="O(log n) bits: at most 4·log2(L) + 2·log2(log2(L)) + 30 for L tokens of shift, sum and parity at n = 1.",
 )
 def test_precision(check: Check) -> None:
@@ -425,7 +415,6 @@ GATES = {  # of a step at n = 1 over R_p, twice
 
 @claim(
     "4.8/growth",
-    source=SOURCE,
     statement="C against p, at n = 1: 15p + 2 gates for shift, (37p + 5)/2 sum, 8p + 15 parity, 51p + 14 Index, 47p + 5 recall, "
     "for odd p from 11 to 25.",
 )

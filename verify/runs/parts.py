@@ -11,7 +11,7 @@ from constructions.wiring.part import Part, Setting
 from constructions.wiring.wire import BlockPlan, constant
 from verify.framework.batches import Batches
 from verify.framework.check import Check
-from verify.framework.claim import Claim, Counterexample, Kind, Reading, Verdict
+from verify.framework.claim import Claim, Counterexample, Kind, Reading
 from verify.framework.predicates import NoVerdict, Predicate
 from verify.inputs.strategies import Pins, every_trial, trials
 from verify.inputs.trial import Trial
@@ -40,7 +40,6 @@ class Slip:
             self.part.source,
             f"{self.part.statement} With the matrices of Lemma {self.slip} as printed.",
             "printed",
-            expected=Verdict.REFUTED,
             kind=Kind.SLIP,
             readings=self.readings,
             slip=self.slip,

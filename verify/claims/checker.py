@@ -127,7 +127,7 @@ def _subject(case: CheckedModel) -> Subject:
 
 
 def _reject(
-    case: CheckedModel, check_case: Callable[[Subject, ExactModel, TokenAutomaton], None]
+    case: CheckedModel, check_case: Callable[[Subject, ExactModel, TokenAutomaton], object]
 ) -> Counterexample | None:
     """Returns why a checker rejects the certificate that is made."""
     subject = _subject(case)

@@ -23,6 +23,7 @@ from verify.claims.models import ISTREE
 from verify.claims.readings_of_heads import EMBEDDED, TIED_HEAD_ID, count, indicator, threshold, tied_outputs
 from verify.framework.check import Check
 from verify.framework.claim import Counterexample, Kind, Reading, claim, claims, judges
+from verify.framework.predicates import Predicate
 from verify.runs.costs import PRECISION
 from verify.runs.istree_walks import ORDERS, build_model, every_graph, random_graphs
 
@@ -41,10 +42,11 @@ class LastVertex:
     v: int
 
 
-def between(n: int, v: int) -> Counterexample | None:
+def between(vertex: LastVertex) -> Counterexample | None:
     """Returns whether the word of v lies halfway between two others: then so does its logit between theirs, whatever the output
     is.
     """
+    n, v = vertex.n, vertex.v
     if not 1 < v < n:
         return None
     words = model(n, (TIED_HEAD.id,)).model.words  # numbers before special words
@@ -59,13 +61,10 @@ EVERY_VERTEX = "For each vertex v, some output of the last layer makes v, and v 
 
 @judges(ISTREE.as_printed(TIED_HEAD, EVERY_VERTEX, Kind.FALSE, *tied_outputs(stem=REPAIRED, of_model=False)))
 def test_tied_head(check: Check) -> None:
-    def decodes(vertex: LastVertex) -> Counterexample | None:
-        return between(vertex.n, vertex.v)
-
     sizes = small(check, range(1, 7))
     check.exhaustive(
         (LastVertex(n, v) for n in sizes for v in range(1, n + 1)),
-        decodes,
+        between,
         count=sum(sizes),
         range="each vertex of n, against every output",
     )
@@ -168,15 +167,21 @@ SLIPS = {
 
 @claims("finding", SLIPS, lambda finding: ISTREE.as_printed(finding, STATEMENT, Kind.SLIP, *SLIPS[finding]))
 def test_slip(check: Check, engine: str, finding: Finding) -> None:
-    look_for_wrong_answers(check, (finding.id,), check.precision_text(PRECISION))
+    look_for_wrong_answers(check, finding, check.precision_text(PRECISION))
 
 
-def look_for_wrong_answers(check: Check, printed: tuple[str, ...], precision: str) -> None:
-    """Looks for a wrong answer among small inputs one by one, then among random ones."""
+def by_decoding(check: Check, *printed: Finding) -> Predicate[Graph]:
+    """Returns the judge of what the model with these findings put back to print decodes."""
 
     def right(graph: Graph) -> Counterexample | None:
-        return wrong(graph, decode(check, graph, PAPER, printed), PAPER)
+        return wrong(graph, decode(check, graph, PAPER, tuple(finding.id for finding in printed)), PAPER)
 
+    return right
+
+
+def look_for_wrong_answers(check: Check, printed: Finding, precision: str) -> None:
+    """Looks for a wrong answer among small inputs one by one, then among random ones."""
+    right = by_decoding(check, printed)
     every_graph(check, (2, 3), right, f"every graph on 2 or 3 vertices {ORDERS}", precision=precision)
     random_graphs(check, small(check, range(4, 9)), right, examples=400, families=TREES, precision=precision)
 
@@ -226,9 +231,7 @@ def roomy_precision(n: int) -> int:
     )
 )
 def test_score_range(check: Check, engine: str) -> None:
-    def right(graph: Graph) -> Counterexample | None:
-        return wrong(graph, decode(check, graph, PAPER, (SCORE_RANGE.id,)), PAPER)
-
+    right = by_decoding(check, SCORE_RANGE)
     if sizes := small(check, range(HOLDS_FROM, 17)):  # below, e^−n alone could be to blame
         precision = check.precision_text("p = the least odd number above 10·log2 n")
         random_graphs(check, sizes, right, examples=400, families=TREES, precision=precision)
@@ -268,9 +271,7 @@ def test_roomy(check: Check, engine: str) -> None:
 def test_istree_as_printed(check: Check, engine: str) -> None:
     """Judges the print with its output head and its layer 7; edges are written smaller end first."""
 
-    def right(graph: Graph) -> Counterexample | None:
-        return wrong(graph, decode(check, graph, PAPER, (TIED_HEAD.id, LAYER_7.id)), PAPER)
-
+    right = by_decoding(check, TIED_HEAD, LAYER_7)
     # Of two vertices both are ends of the vocabulary, which some output writes.
     few, precision = range(3, min(4, check.n_max) + 1), check.precision_text(PRECISION)
     every_graph(check, few, right, "every labelled graph on 3 or 4 vertices", kind="labelled", precision=precision)

@@ -6,7 +6,7 @@ import itertools
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from hypothesis import strategies as st
@@ -228,7 +228,12 @@ def cases(draw: DrawFn, task: str, sizes: Sequence[int]) -> QuestionCase:
 
 
 def ask(
-    check: Check, stem: str, case: QuestionCase, printed: tuple[str, ...], discipline: Discipline, engine: str = ""
+    check: Check,
+    stem: str,
+    case: QuestionCase,
+    printed: tuple[str, ...] = (),
+    discipline: Discipline = Discipline.FUSED,
+    engine: str = "",
 ) -> Counterexample | None:
     """Returns whether the engine's answer is right; a search that cannot be carried out is a wrong one."""
     wired = model(stem, case.n, len(case.query), printed, discipline, check.p_bits)
@@ -268,9 +273,7 @@ def test_random_questions(check: Check, engine: str, setup: RetrievalSetup) -> N
     longest = replace(retriever, query_length=LONGEST_C - 1) if name == "ngram" else retriever
     sizes = check.certified_sizes(sizes, lambda n: longest.least_precision(n, discipline))
 
-    def right(case: QuestionCase) -> Counterexample | None:
-        return ask(check, setup.stem, case, (), discipline)
-
+    right = partial(ask, check, setup.stem, discipline=discipline)
     small, large = [n for n in sizes if n <= 16], [n for n in sizes if n > 16]
     for some, examples in ((small, 150 if fused else 60), (large, 40 if fused else 15)):
         if some:
@@ -304,11 +307,11 @@ def test_at_scale(check: Check, stem: str) -> None:
 
     def right(large: LargeCase) -> Counterexample | None:
         """Returns the right answer; the threshold of a case is k − 1."""
-        return ask(check, stem, large.case(task), (), Discipline.FUSED, "auto")
+        return ask(check, stem, large.case(task), engine="auto")
 
     def right_if_hard(hard: HardQuestion) -> Counterexample | None:
         """Compares the model's answer to an extreme question with the oracle's."""
-        return ask(check, stem, QuestionCase(hard.n, *hard.prompt(task)), (), Discipline.FUSED, "auto")
+        return ask(check, stem, QuestionCase(hard.n, *hard.prompt(task)), engine="auto")
 
     for n in check.sizes(LEAST, ratio=50):
         hard = hard_questions(task, n)
@@ -379,8 +382,7 @@ def test_as_printed(check: Check, engine: str, printed: PrintedTask) -> None:
     retriever, ids = RETRIEVERS[printed.stem], tuple(finding.id for finding in printed.findings)
     name, tied = retriever.task.name, TIED_HEAD.id in ids
 
-    def right(case: QuestionCase) -> Counterexample | None:
-        return ask(check, printed.stem, case, ids, Discipline.FUSED)
+    right = partial(ask, check, printed.stem, printed=ids)
 
     def beside_the_point(case: QuestionCase) -> tuple[bool, bool]:
         """Returns what comes last: no answer, which the tasks' definitions exclude; and for a tied head an end of the

@@ -13,7 +13,6 @@ from constructions.engines import find_engine
 from constructions.istree.models import MODELS
 from constructions.models.search import SearchError
 from constructions.wiring.wired import Wired
-from precision.format import Discipline
 from verify.claims.models import ISTREE, ISTREE_HYBRID, ISTREE_RAG, Told
 from verify.claims.reductions import LARGEST_C, Held, every_pair, lengths, pairs
 from verify.claims.retrieval import RETRIEVERS, QuestionCase, about, ask
@@ -72,7 +71,7 @@ def by_retriever(check: Check, stem: str, reduction: Reduction) -> Judge:
     def right(held: Held) -> Counterexample | None:
         question = RETRIEVERS[stem].task.parse(" ".join(reduction.words(held.x, held.k)[1:]))
         case = QuestionCase(reduction.size(held.n), question.sequence, question.query)
-        return ask(check, stem, case, (), Discipline.FUSED)
+        return ask(check, stem, case)
 
     return right
 

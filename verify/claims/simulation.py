@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 
 from circuits.circuit import Circuit
 from circuits.models import SEARCHERS, SMALL, SPACE, TURING, Rnn, simulation_models
@@ -116,9 +116,6 @@ def words_of(task: PromptTask) -> int:
     statement="A Transformer of four blocks writes every gate of a shift register, a running sum and PARITY, and their words.",
 )
 def test_simulation(check: Check, engine: str) -> None:
-    def right(task: PromptTask) -> Counterexample | None:
-        return differs(task)
-
     def begins_right(task: PromptTask) -> Counterexample | None:
         wired, wanted = transformer(task.rnn, task.n, len(task.prompt), task.words), expected(task)
         wanted = list(wanted[: BEGINNING.get(check.engine, len(wanted))])
@@ -127,11 +124,11 @@ def test_simulation(check: Check, engine: str) -> None:
         return None if found == wanted else Counterexample(expected=wanted, written=found)
 
     text = f"parity: every prompt of up to {LONGEST} bits"
-    check.exhaustive(every_parity(), right, count=PARITIES, range=text, size=words_of, precision="least p")
+    check.exhaustive(every_parity(), differs, count=PARITIES, range=text, size=words_of, precision="least p")
     text = "shift register and sum: every prompt of up to two words at n = 1"
-    check.exhaustive(every_short(), right, count=SHORT, range=text, size=words_of, precision="least p")
+    check.exhaustive(every_short(), differs, count=SHORT, range=text, size=words_of, precision="least p")
     text = "longer prompts, to 320 words and 18,000 tokens"
-    check.chosen(LONG, right, range=text, size=words_of, precision="least p")
+    check.chosen(LONG, differs, range=text, size=words_of, precision="least p")
     tokens = f"the first {BEGINNING[engine]} tokens" if engine in BEGINNING else "all tokens"
     text = f"{tokens} of three runs, by {engine}"
     check.chosen(
@@ -308,9 +305,7 @@ def test_halts(check: Check) -> None:
     ),
 )
 def test_input_bits(check: Check) -> None:
-    def right(task: PromptTask) -> Counterexample | None:
-        return differs(task, (INPUT_BITS.id,))
-
+    right = partial(differs, printed=(INPUT_BITS.id,))
     text = f"parity: every prompt of up to {LONGEST} bits, all else repaired"
     check.exhaustive(every_parity(), right, count=PARITIES, range=text, size=words_of, precision="least p")
 

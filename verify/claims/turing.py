@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -26,6 +26,7 @@ from verify.claims.models import TURING_COT
 from verify.claims.readings_of_searches import as_printed
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, claims
+from verify.framework.predicates import Predicate
 from verify.inputs.turing_machines import every_run, every_space
 from verify.oracles.counts import RUNS, small_spaces
 from verify.runs.turing_runs import COT, HYBRID, MODELS, RAG, About, Case, SpaceCase, cases, is_certified, judge, run
@@ -81,6 +82,28 @@ def test_the_edges(check: Check) -> None:
 # Random machines and words
 
 
+MACHINES = "random machines of up to 5 states and 4 symbols, words of up to 6"
+
+
+def try_random(
+    check: Check,
+    about: About,
+    sizes: Sequence[int],
+    right: Predicate[Any],
+    text: str,
+    examples: int,
+    precision: str = "",
+) -> None:
+    """Tries random machines and words, for so many steps. text: which they are."""
+    check.sampled(
+        cases(about, sizes),
+        right,
+        range=f"{text}; {', '.join(map(str, sizes))} steps",
+        precision=precision or about.precision,
+        max_examples=examples,
+    )
+
+
 @claims(
     "setup",
     list(itertools.product(Discipline, MODELS)),
@@ -101,22 +124,13 @@ def test_random_machines(check: Check, engine: str, setup: tuple[Discipline, Abo
             if least > check.p_bits:
                 check.unknown(f"p = {check.p_bits} is below the least p that is certified for {case}, {least}")
 
-    check.sampled(
-        cases(about, sizes),
-        judge(about, engine, admit=admit, discipline=discipline, p_bits=check.p_bits),
-        range=f"random machines of up to 5 states and 4 symbols, words of up to 6; {', '.join(map(str, sizes))} steps",
-        precision=check.precision_text(about.precision),
-        max_examples=(40 if about.in_space else 20) * many,
-    )
+    right = judge(about, engine, admit=admit, discipline=discipline, p_bits=check.p_bits)
+    examples = (40 if about.in_space else 20) * many
+    try_random(check, about, sizes, right, MACHINES, examples, check.precision_text(about.precision))
     if check.p_bits is None and not about.in_space:
         lengths = [n for n in (1, 4, 16, 64, 200) if n <= check.n_max]
-        check.sampled(
-            cases(about, lengths),
-            judge(about, discipline=discipline),
-            range=f"machines and words of the same kind; {', '.join(map(str, lengths))} steps",
-            precision=about.precision,
-            max_examples=30 if discipline is Discipline.FUSED else 10,
-        )
+        right, examples = judge(about, discipline=discipline), 30 if discipline is Discipline.FUSED else 10
+        try_random(check, about, lengths, right, "machines and words of the same kind", examples)
 
 
 # Known runs, and scale
@@ -183,7 +197,7 @@ def test_at_scale(check: Check, about: About) -> None:
     def with_certificates(case: SpaceCase) -> Counterexample | None:
         return is_certified(HYBRID, case)
 
-    judged: Callable[[Any], Counterexample | None] = with_certificates if about is HYBRID else judge(about)
+    judged: Predicate[Any] = with_certificates if about is HYBRID else judge(about)
 
     machine = "a binary counter, each word of it"
     if not about.in_space:
@@ -249,14 +263,7 @@ def test_two_registers_are_the_key(check: Check, engine: str, about: About) -> N
         range=f"a machine of 2 states and 2 symbols for each of their runs of {FEW_STEPS} steps from a blank tape",
         precision=about.precision,
     )
-    sizes = check.sizes(cap=AFFORDABLE.get(engine, 200))
-    check.sampled(
-        cases(about, sizes),
-        judge(about, engine),
-        range=f"random machines of up to 5 states and 4 symbols, words of up to 6; {', '.join(map(str, sizes))} steps",
-        precision=about.precision,
-        max_examples=40,
-    )
+    try_random(check, about, check.sizes(cap=AFFORDABLE.get(engine, 200)), judge(about, engine), MACHINES, 40)
 
 
 # As printed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 
 from constructions.language.interpreter import Input
 from constructions.language.terms import Answer
@@ -68,10 +68,7 @@ def as_the_machine(told: Told, case: Case) -> Counterexample | None:
 @claims("told", MODELS, lambda told: told.claim("program", f"Turing machines, {told.model}: {OF_THREE} {WORD[told]}"))
 def test_program(check: Check, told: Told) -> None:
     check.sizes(STEPS)  # or skips
-
-    def right(case: Case) -> Counterexample | None:
-        return as_the_machine(told, case)
-
+    right = partial(as_the_machine, told)
     steps = "the defined words" + " and what the searches find," * (told is TURING_RAG) + " against the simulator"
     check.exhaustive(
         (Case(machine, "", STEPS) for machine in every_run(STEPS)),

@@ -216,9 +216,7 @@ def pytest_cmdline_main(config: pytest.Config) -> Generator[None, object, object
 
 
 def resumed(path: Path, options: Options) -> list[Row]:
-    """Returns the rows of an earlier run that need not be judged again. ValueError if it had other options, or the file is no
-    ledger.
-    """
+    """Returns the rows of an earlier run that stand. Raises ValueError if it had other options, or if it is no ledger."""
     from verify.framework import ledger
 
     if ledger.part_of(path).exists():  # that run was cut off

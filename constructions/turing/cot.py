@@ -302,9 +302,7 @@ class Cot(TuringModel):
         return Code(self.machine).words.families
 
     def plan(self, n: int, fmt: Format, printed: Ids = NOTHING, listed: int | None = None) -> Planned:
-        """Plans the blocks, also for a number of cells that weights in float64 do not reach. Lists all words: they do not depend
-        on n.
-        """
+        """Plans the blocks, also for more cells than float64 weights reach. Lists all words: they do not depend on n."""
         code = Code(self.machine)
         return code.words.embedding(), (_look_up(code), _turn_later(code), _advance(self.queue(n)))
 

@@ -38,9 +38,7 @@ class Period:
 
 
 def hypothesis_holds(case: Division) -> Counterexample | None:
-    """Returns what the theorem assumes, read off the unit: its gate is 2^−s·X, its constant within half a step of 2^(s−q)/d, S >
-    X·d.
-    """
+    """Returns how a unit is not as the theorem assumes: gate 2^−s·X, constant within half a step of 2^(s−q)/d, S > X·d."""
     d, largest = case.divisor, case.largest
     q = max(2, quotient.quotient_room(d, largest))
     unit = quotient.quotient_unit(reg("x"), d, largest, fixed_point(2 * q + 1), {"out": 1})

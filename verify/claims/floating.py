@@ -70,9 +70,7 @@ class Floating:
         return f"floating point, {self.exponent_bits} bits of exponent, {NAMED}"
 
     def columns(self, n: int) -> Iterator[FloatingTrial]:
-        """Yields columns in which every position is as near to the winner as can be, and next to a 0 of the winner stands no 0,
-        or the reverse.
-        """
+        """Yields columns in which each position is as near to the winner as can be, and each second one holds 0."""
         length = min(n, self.longest if n < 2 * self.holds_from else LONGEST_HARD)
         for back in self.hardest:
             for parity in (0, 1):

@@ -87,9 +87,7 @@ def judged_run(wired: Wired, graph: Graph, engine: str) -> Counterexample | None
 
 
 def verdicts(device: str) -> Batches[Graph, Counterexample | None]:
-    """Returns the first token that is not the expected one, for graphs of one size, by the dense engine; or what is wrong with
-    these.
-    """
+    """Judges graphs of one size by the dense engine: by the first token that is not due, or by what is wrong with those due."""
 
     def wrong(graph: Graph, first: int | None) -> Counterexample | None:
         expected = hybrid.HYBRID.expected(graph)

@@ -92,9 +92,7 @@ def compare_stars(
     what: str,
     precision: str,
 ) -> None:
-    """Checks whether stars of equal views go on to the same vertex. equal: what two stars show that look alike, None if they do
-    not. what: a view is made of.
-    """
+    """Checks whether stars of equal views go on to one vertex. equal: what two such stars show, else None. what: is viewed."""
 
     def told_apart(pair: Stars) -> Counterexample | None:
         following = [visits(star, pair.returns)[-1] for star in (pair.one, pair.other)]
@@ -243,9 +241,7 @@ def test_layer_7_side(check: Check) -> None:
 
 
 def by_algorithm_1(check: Check, finding: Finding) -> tuple[Batches[Graph, Counterexample | None], Predicate[Graph]]:
-    """Returns where the model with the finding put back to print says another token than Algorithm 1: many graphs at once, and
-    one.
-    """
+    """Judges the model with the finding put back to print by Algorithm 1: many graphs at once, and one alone."""
 
     def printed(n: int) -> Wired:
         return build_model("transformer", PAPER.name, "repaired", n, (finding.id,), p_bits=check.p_bits)

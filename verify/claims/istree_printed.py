@@ -43,9 +43,7 @@ class LastVertex:
 
 
 def between(vertex: LastVertex) -> Counterexample | None:
-    """Returns whether the word of v lies halfway between two others: then so does its logit between theirs, whatever the output
-    is.
-    """
+    """Returns v if its word lies halfway between two others: so does its logit then, whatever the output is."""
     n, v = vertex.n, vertex.v
     if not 1 < v < n:
         return None
@@ -76,9 +74,7 @@ PROMISED_ID = "edge-count-promised"
 
 
 def ends_at(graph: Graph) -> int:
-    """Returns the position of the tour's last vertex after the prompt, however many edges that has; 0 if the search meets a
-    cycle: NO.
-    """
+    """Returns the position of the tour's last vertex after the prompt; 0 if the search meets a cycle, which means NO."""
     tour = list(depth_first_tour(graph))
     walked = sum(u in tour for u, _ in graph.edges)
     return 1 + 3 * len(graph.edges) + len(tour) if walked < len(set(tour)) else 0

@@ -100,9 +100,7 @@ def rounds_to(value: Fraction, m: int) -> bool:
 
 
 def is_nearest(value: Fraction, m: int) -> bool:
-    """Returns whether 1/m is the only unit fraction nearest to `value`: which lies between the midpoints to 1/(m + 1) and to
-    1/(m − 1).
-    """
+    """Returns whether 1/m alone is the nearest unit fraction: `value` lies between the midpoints to its two neighbours."""
     top, bottom = value.numerator, value.denominator
     above = 2 * m * (m + 1) * top > (2 * m + 1) * bottom
     return above and (m == 1 or 2 * m * (m - 1) * top < (2 * m - 1) * bottom)

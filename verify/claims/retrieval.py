@@ -385,9 +385,7 @@ def test_as_printed(check: Check, engine: str, printed: PrintedTask) -> None:
     right = partial(ask, check, printed.stem, printed=ids)
 
     def beside_the_point(case: QuestionCase) -> tuple[bool, bool]:
-        """Returns what comes last: no answer, which the tasks' definitions exclude; and for a tied head an end of the
-        vocabulary.
-        """
+        """Returns a key that sorts last: no answer, which definitions exclude; of a tied head, the ends of the vocabulary."""
         answer = retriever.task.answer(case.question)
         return answer == FAILED, tied and answer in ("1", str(case.n))
 

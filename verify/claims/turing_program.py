@@ -46,9 +46,7 @@ def due_answer(subject: Subject, label: Label) -> Answer | None:
 
 
 def as_the_machine(told: Told, case: Case) -> Counterexample | None:
-    """Returns where the defined words, each after the ones before, or what the searches find are not those of the simulator's
-    run.
-    """
+    """Returns where the defined words, or what the searches find, are not those of the simulator's run."""
     about, machine = MODELS[told], parse_standard(case.machine)
     model = about.solver_of(case)
     prompt = model.prompt(case.steps)

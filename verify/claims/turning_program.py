@@ -14,7 +14,7 @@ from verify.automata.token_automaton import Label
 from verify.certificates.above import ALONE
 from verify.claims.models import TURING_COT
 from verify.claims.run_invariants import QUEUE
-from verify.claims.standard import PRECISION, SOUND, answered
+from verify.claims.standard import PRECISION, SOUND, answered, first_other
 from verify.claims.turing_program import FOLLOWED, due_answer
 from verify.dossiers.dossier import Subject
 from verify.dossiers.turing.lemmas.turning import theory
@@ -52,12 +52,9 @@ def as_the_machine(case: SpaceCase) -> Counterexample | None:
     prompt, written = model.prompt(case.steps), model.expected(case.steps)
     subject = TURING_COT.subject(case.steps, machine=case.machine, tape=case.tape, cells=case.cells)
     read = Input(digits_of(machine, [*prompt, *written]), FAMILIES)
-    for k, word in enumerate(written, start=len(prompt)):
-        answer = due_answer(subject, Label(read.tokens[k - 1][0]))  # states of one word or kind have one definition
-        said = None if answer is None else read.spoken(answer, k)
-        if said != read.tokens[k]:
-            return Counterexample(position=k + 1, expected=word, due=str(said))
-    return None
+    before = read.tokens[len(prompt) - 1 : -1]
+    # States of one word or kind have one definition.
+    return first_other(read, len(prompt), (due_answer(subject, Label(word)) for word, _ in before))
 
 
 @TURING_COT.judges("program", f"{OF_THREE} {PROGRAM}")

@@ -540,16 +540,12 @@ def compact(data: Json) -> str:
 
 
 def claim(id: str = "", *, statement: str, source: str = "", **more: Any) -> Callable[[F], F]:
-    """Returns a decorator: the function judges this claim, named by its id or by what it is about. more: further fields of the
-    claim.
-    """
+    """Returns a decorator: the function judges the claim with this id, or with these fields. more: further fields."""
     return judges(Claim(id, source, statement, **more))
 
 
 def judges(judged: Claim) -> Callable[[F], F]:
-    """Returns a decorator: the function judges this claim. It takes `check`, and `engine` if it runs weights. The claim names
-    the test.
-    """
+    """Returns a decorator: the function judges this claim. It takes `check`, and `engine` if it runs weights."""
     import pytest
 
     def mark(function: F) -> F:

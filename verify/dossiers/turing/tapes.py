@@ -82,9 +82,7 @@ class _TapeStates:
 
 
 def turing(task: AnyTapeTask, model: str, search: TapeSearch, sizes: tuple[int, int]) -> TokenAutomaton:
-    """Returns every text of at most so many steps after a word as long as the task's. sizes: of the steps, which may be a
-    symbol.
-    """
+    """Returns all texts of up to so many steps after a word as long as the task's. sizes: of the steps, perhaps a symbol."""
     text = _TapeStates({f.name: (_bound(f.low), _bound(f.high)) for f in FAMILIES[model](task)})
     text.write(Label("the"), [START])
     if task.tape:
@@ -106,9 +104,7 @@ def turing(task: AnyTapeTask, model: str, search: TapeSearch, sizes: tuple[int, 
 
 
 def copied(automaton: TokenAutomaton, length: int) -> TokenAutomaton:
-    """Returns the texts of a Turing machine that searches: a word so long is copied first, and what is copied are cells of the
-    word.
-    """
+    """Returns the texts of a machine that searches: a word of this length is copied first, as cells of the word."""
     return replace(
         automaton,
         states=tuple(

@@ -58,18 +58,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def add_options(add: Callable[..., object]) -> None:
     """Adds the verifier's options to whatever takes them as argparse does."""
     add(
-        "--n-max",
-        type=whole_number,
-        default=DEFAULT_N_MAX,
-        metavar="N",
-        help="top of the sizes (default: %(default)s)",
+        "--n-max", type=whole_number, default=DEFAULT_N_MAX, metavar="N", help="top of the sizes (default: %(default)s)"
     )
     add("--p-bits", type=whole_number, metavar="P", help="odd precision (default: what each claim is stated for)")
     add(
-        "--engine",
-        default=DEFAULT_ENGINE,
-        metavar="ENGINE",
-        help=f"{', '.join(ENGINES)} or all (default: %(default)s)",
+        "--engine", default=DEFAULT_ENGINE, metavar="ENGINE", help=f"{', '.join(ENGINES)} or all (default: %(default)s)"
     )
     add("--device", default="cpu", metavar="DEVICE", help="cpu or cuda (default: %(default)s)")
     add("--claim", metavar="ID", help="judge the claims whose id is ID or begins with it")

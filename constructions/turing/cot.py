@@ -215,8 +215,7 @@ def _advance(queue: QueueScale) -> BlockPlan:
             constant("half a last digit more, for 2^h·2w", {NUMBER: queue.last}),
             constant("−2^h for squares, no special word", {SQUARE: -queue.scale, START: -1, RUN: -1, HALT: -1}),
             Gadget(
-                f"{HALT} after {BAR} if it has halted",
-                (Unit(reg(TURN) + reg("ended") - 1, one, {HALT: queue.halt}),),
+                f"{HALT} after {BAR} if it has halted", (Unit(reg(TURN) + reg("ended") - 1, one, {HALT: queue.halt}),)
             ),
         ),
         (turn, ended),

@@ -93,8 +93,7 @@ def test_quotient(check: Check, engine: str) -> None:
 
 
 @claim(
-    periodic.PART.id,
-    statement=f"{periodic.PART.statement} Run at the least p; for d = {TURN} at p = {P_BITS} as well.",
+    periodic.PART.id, statement=f"{periodic.PART.statement} Run at the least p; for d = {TURN} at p = {P_BITS} as well."
 )
 def test_gate_number(check: Check, engine: str) -> None:
     check.proved(

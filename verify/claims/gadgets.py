@@ -54,11 +54,7 @@ def top_of(part: Part) -> int:
     return EXHAUSTIVE_TOP.get(part.id, EXHAUSTIVE_TOP_SINGLE)
 
 
-@claims(
-    "part",
-    INTEGER_PARTS,
-    shipped_claim,
-)
+@claims("part", INTEGER_PARTS, shipped_claim)
 def test_gadget(check: Check, engine: str, part: Part) -> None:
     identity = IDENTITIES[part.id]
     check.proved(
@@ -98,16 +94,8 @@ SLIPS = (
             Reading("as printed, for x1 ≥ 0, as in every square", True, "C.1/printed-nonnegative"),
         ),
     ),
-    Slip(
-        indicator.PART,
-        "C.3",
-        indicator_readings("C.3/repaired"),
-    ),
-    Slip(
-        lookup.PART,
-        "C.3",
-        indicator_readings("C.4/repaired"),
-    ),
+    Slip(indicator.PART, "C.3", indicator_readings("C.3/repaired")),
+    Slip(lookup.PART, "C.3", indicator_readings("C.4/repaired")),
 )
 
 
@@ -194,9 +182,7 @@ PRECISIONS = range(13, 106, 2)
 )
 def test_written_out_indicator(check: Check) -> None:
     check.proved(
-        [indicator_written_out()],
-        by="the signs of the ReLUs for x < B, x = B and x > B",
-        range="all integers x and B",
+        [indicator_written_out()], by="the signs of the ReLUs for x < B, x = B and x > B", range="all integers x and B"
     )
 
 
@@ -248,9 +234,7 @@ def test_written_out_indicator_rounded(check: Check) -> None:
 )
 def test_written_out_indicator_dyadic(check: Check) -> None:
     check.proved(
-        [indicator_dyadic()],
-        by="the signs of the ReLUs for x < B, x = B and x > B",
-        range="all integers x and B",
+        [indicator_dyadic()], by="the signs of the ReLUs for x < B, x = B and x > B", range="all integers x and B"
     )
     search_written_out(check, DYADIC)
 

@@ -8,15 +8,7 @@ from functools import partial
 
 from constructions.engines import Decoding, find_engine
 from constructions.istree import transformer as istree
-from constructions.istree.graphs import (
-    LAYOUTS,
-    PAPER,
-    Graph,
-    TokenLayout,
-    depth_first_tour,
-    expected_answer,
-    is_tree,
-)
+from constructions.istree.graphs import LAYOUTS, PAPER, Graph, TokenLayout, depth_first_tour, expected_answer, is_tree
 from precision.format import Discipline
 from verify.claims.models import ISTREE
 from verify.framework.check import Check
@@ -125,10 +117,7 @@ def test_istree(check: Check, engine: str, setup: IsTreeSetup) -> None:
             random_graphs(check, some, as_algorithm_1, examples=examples)
 
 
-@claim(
-    "C.29",
-    statement="A graph is a tree if and only if it has n − 1 edges and Algorithm 1 yields 2n − 1 vertices.",
-)
+@claim("C.29", statement="A graph is a tree if and only if it has n − 1 edges and Algorithm 1 yields 2n − 1 vertices.")
 def test_tour_decides(check: Check) -> None:
     def equivalent(graph: Graph) -> Counterexample | None:
         length = len(list(depth_first_tour(graph)))

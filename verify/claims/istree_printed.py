@@ -234,10 +234,7 @@ def test_score_range(check: Check, engine: str) -> None:
 
 
 @ISTREE.judges(
-    ROOMY_ID,
-    f"{STATEMENT} With the printed score factors, at {ROOMY}.",
-    source=SCORE_RANGE.source,
-    variant="printed",
+    ROOMY_ID, f"{STATEMENT} With the printed score factors, at {ROOMY}.", source=SCORE_RANGE.source, variant="printed"
 )
 def test_roomy(check: Check, engine: str) -> None:
     def right(graph: Graph) -> Counterexample | None:

@@ -250,13 +250,7 @@ def test_a_cell_is_found(check: Check, tape: Tape) -> None:
         size=lambda run: run.steps,
     )
     check.sampled(
-        st.builds(
-            TapeRun,
-            machines(5, 4),
-            tape.words,
-            st.sampled_from((STEPS, 200)),
-            st.sampled_from(tape.numbers),
-        ),
+        st.builds(TapeRun, machines(5, 4), tape.words, st.sampled_from((STEPS, 200)), st.sampled_from(tape.numbers)),
         right,
         range="random machines of up to 5 states and 4 symbols, words of up to 12; 50 and 200 steps",
         size=lambda run: run.steps,

@@ -161,11 +161,7 @@ def test_every_small_question(check: Check, stem: str) -> None:
 COUNTERS = tuple(stem for stem in RETRIEVERS if stem.endswith("/counting"))
 
 
-@claims(
-    "stem",
-    COUNTERS,
-    lambda stem: about(stem, AT_LEAST, "“At least k”, for k ≥ 1, is asked as more than k − 1."),
-)
+@claims("stem", COUNTERS, lambda stem: about(stem, AT_LEAST, "“At least k”, for k ≥ 1, is asked as more than k − 1."))
 def test_at_least(check: Check, engine: str, stem: str) -> None:
     def right(case: QuestionCase) -> Counterexample | None:
         """Returns the right answer; the threshold of a case is k − 1."""

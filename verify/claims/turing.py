@@ -230,10 +230,7 @@ class Marked(TuringHybrid):
         pointer = RegisterPair(reg("key"), reg(POINTER), reg(squared("key")), reg(squared("pointer")))
         marks = Gadget("1 at a record", tuple(Unit(gate, one, {"mark": 1}) for gate in gates))
         both = match_close(head.name, (mark, pointer), head.reads, self.setting(n, fmt))
-        return embedding, (
-            replace(linear, gadgets=(*linear.gadgets, marks)),
-            replace(attention, heads=(both,)),
-        )
+        return embedding, (replace(linear, gadgets=(*linear.gadgets, marks)), replace(attention, heads=(both,)))
 
 
 @dataclass(frozen=True)

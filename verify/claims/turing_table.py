@@ -157,8 +157,7 @@ def turn_later(machine: Machine, left: str, cell: str, right: str) -> str:
 
 
 @TURING_COT.judges(
-    "cell",
-    "The digit that enters the queue is that of the cell one turn later, whatever it and its neighbours are.",
+    "cell", "The digit that enters the queue is that of the cell one turn later, whatever it and its neighbours are."
 )
 def test_every_neighbourhood(check: Check) -> None:
     def right(name: str) -> Counterexample | None:

@@ -95,8 +95,7 @@ def test_program(check: Check) -> None:
 
 
 @TURING_COT.judges(
-    "cells-program",
-    f"For every number of cells m, after up to b^m configurations, of the machine bb2: {PROGRAM}",
+    "cells-program", f"For every number of cells m, after up to b^m configurations, of the machine bb2: {PROGRAM}"
 )
 def test_every_number_of_cells(check: Check) -> None:
     check.sizes(10**4)

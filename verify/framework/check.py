@@ -282,16 +282,7 @@ class Check:
                 self.within(*subject.dossier.scope)
 
         weights = Certifier(about)
-        self._walk(
-            Certified,
-            limited(),
-            weights.judge,
-            range,
-            None,
-            precision,
-            earned=weights.digest,
-            span=sizes_of,
-        )
+        self._walk(Certified, limited(), weights.judge, range, None, precision, earned=weights.digest, span=sizes_of)
 
     def equivalent(
         self,

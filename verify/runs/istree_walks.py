@@ -23,14 +23,7 @@ from verify.framework.predicates import Predicate
 from verify.inputs.hard_graphs import FAMILIES as HARD_FAMILIES
 from verify.inputs.hard_graphs import HardGraph
 from verify.inputs.large_graphs import SHAPES, LargeGraph
-from verify.inputs.strategies import (
-    FAMILIES,
-    all_edges,
-    every_input,
-    every_labelled_graph,
-    every_labelled_tree,
-    graphs,
-)
+from verify.inputs.strategies import FAMILIES, all_edges, every_input, every_labelled_graph, every_labelled_tree, graphs
 from verify.oracles.counts import labelled_graphs, labelled_trees, ordered_graphs
 from verify.runs.costs import PRECISION
 

@@ -13,16 +13,7 @@ from constructions.models.search import END_SEARCH, FAILED, START_SEARCH
 from constructions.turing import rag
 from constructions.turing.machine import LETTERS
 from constructions.turing.rag import PLACE, TapeSearch
-from constructions.turing.tape_models import (
-    CELL,
-    START,
-    STATE,
-    SYMBOL,
-    TO_LEFT,
-    TO_RIGHT,
-    AnyTapeTask,
-    number_families,
-)
+from constructions.turing.tape_models import CELL, START, STATE, SYMBOL, TO_LEFT, TO_RIGHT, AnyTapeTask, number_families
 from verify.algebra.interval import as_form
 from verify.algebra.polynomial import Polynomial, whole
 from verify.automata.token_automaton import Bound, Label, State, TokenAutomaton

@@ -43,7 +43,7 @@ class LastVertex:
 
 
 def between(vertex: LastVertex) -> Counterexample | None:
-    """Returns v if its word lies halfway between two others: so does its logit then, whatever the output is."""
+    """Refutes a vertex whose word lies halfway between two others: so does its logit then, whatever the output is."""
     n, v = vertex.n, vertex.v
     if not 1 < v < n:
         return None

@@ -28,9 +28,7 @@ def __dir__() -> list[str]:
 
 
 def _in_one_line(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
-    """Ends a command in one line, as `show.cli` would, for an error that reaches nobody: an interrupt during import, a missing
-    package.
-    """
+    """Ends a command with one line, as `show.cli` would: for an interrupt during import, or a package that is missing."""
     if isinstance(error, KeyboardInterrupt):
         print(f"python -m {_command()}: interrupted", file=sys.stderr)
         sys.exit(130)

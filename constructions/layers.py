@@ -136,9 +136,7 @@ class Transformer:
     said: HeadLookups | None = None
 
     def admit(self, length: int, *, beyond: bool = False) -> None:
-        """Raises BeyondBound for a sequence longer than the model is certified for, unless `beyond` is set. Every engine asks
-        first.
-        """
+        """Raises BeyondBound for a sequence beyond the certified length, unless `beyond` is set. Every engine asks first."""
         if self.longest is not None and length > self.longest and not beyond:
             raise BeyondBound(
                 f"a sequence of {length:,} tokens is beyond what this model is certified for, {self.longest:,} tokens; "
@@ -171,9 +169,7 @@ def named_arrays(block: Block) -> dict[str, Matrix]:
 
 
 def take_block(arrays: MutableMapping[str, Matrix], at: str = "") -> Block:
-    """Returns the block of the arrays that `named_arrays` names so after `at`; takes them out. Raises KeyError for one that is
-    missing.
-    """
+    """Takes out and returns the block whose arrays `named_arrays` names after `at`. Raises KeyError if one is missing."""
 
     def take(part: str, names: Names) -> dict[str, Matrix]:
         return {own: arrays.pop(f"{at}{part}.{name}") for name, own in names.items()}

@@ -11,20 +11,12 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from constructions.retrieval.grams import retrievers
+from constructions.retrieval.grams import answer, retrievers
 from constructions.retrieval.retriever import door_of
-from constructions.retrieval.task import FAILED, Question, Task
+from constructions.retrieval.task import Question, Task
 
 if TYPE_CHECKING:
     from constructions.language.terms import Answer
-
-
-def _answer(question: Question) -> str:
-    (key,) = question.query
-    if key not in question.sequence:
-        return FAILED
-    following = question.sequence.index(key) + 1
-    return str(question.sequence[following]) if following < len(question.sequence) else FAILED
 
 
 def _define(query_length: int) -> Answer:
@@ -40,7 +32,7 @@ TASK = Task(
     asks="one key",
     least=1,
     most=1,
-    answer=_answer,
+    answer=answer,
     define=_define,
     example="5 2 5 9 ? 5",
     samples=(

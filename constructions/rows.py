@@ -101,9 +101,7 @@ class Recurrent:
         return tuple(groups)
 
     def cycles(self) -> list[Cycle]:
-        """Returns the cycles of A, which permutes registers and may change signs. A register that is carried on as it is belongs
-        to a sum.
-        """
+        """Returns the cycles of A, a permutation of registers with signs. A register carried on unchanged belongs to a sum."""
         before = {i: row[0] for i, row in self.carry if len(row) == 1 and row[0][1] in (1, -1)}
         result = []
         for least in sorted(before):  # register of a cycle, so that each cycle is met once

@@ -20,15 +20,7 @@ from constructions.show import cli
 from constructions.show.markdown import table
 from constructions.wiring.finding import Finding
 from verify.framework.claim import Below, Claim, Kind, Reading, Row, Verdict, Witness, compact
-from verify.framework.ledger import (
-    load_witnesses,
-    natural,
-    read,
-    require_kind,
-    require_writable,
-    shorten,
-    sort_key,
-)
+from verify.framework.ledger import load_witnesses, natural, read, require_kind, require_writable, shorten, sort_key
 from verify.framework.order import LEDGER, WITNESSES
 from verify.oracles.reductions import COLLISION, FIRST_BIT, THRESHOLD
 from verify.transcription import link, places_of

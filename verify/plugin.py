@@ -58,18 +58,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def add_options(add: Callable[..., object]) -> None:
     """Adds the verifier's options to whatever takes them as argparse does."""
     add(
-        "--n-max",
-        type=whole_number,
-        default=DEFAULT_N_MAX,
-        metavar="N",
-        help="top of the sizes (default: %(default)s)",
+        "--n-max", type=whole_number, default=DEFAULT_N_MAX, metavar="N", help="top of the sizes (default: %(default)s)"
     )
     add("--p-bits", type=whole_number, metavar="P", help="odd precision (default: what each claim is stated for)")
     add(
-        "--engine",
-        default=DEFAULT_ENGINE,
-        metavar="ENGINE",
-        help=f"{', '.join(ENGINES)} or all (default: %(default)s)",
+        "--engine", default=DEFAULT_ENGINE, metavar="ENGINE", help=f"{', '.join(ENGINES)} or all (default: %(default)s)"
     )
     add("--device", default="cpu", metavar="DEVICE", help="cpu or cuda (default: %(default)s)")
     add("--claim", metavar="ID", help="judge the claims whose id is ID or begins with it")
@@ -216,9 +209,7 @@ def pytest_cmdline_main(config: pytest.Config) -> Generator[None, object, object
 
 
 def resumed(path: Path, options: Options) -> list[Row]:
-    """Returns the rows of an earlier run that need not be judged again. ValueError if it had other options, or the file is no
-    ledger.
-    """
+    """Returns the rows of an earlier run that stand. Raises ValueError if it had other options, or if it is no ledger."""
     from verify.framework import ledger
 
     if ledger.part_of(path).exists():  # that run was cut off

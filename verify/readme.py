@@ -18,15 +18,7 @@ from constructions.show.markdown import table
 from verify import reach
 from verify.findings import entries, escaped, finding_of, is_among_findings, known_findings
 from verify.framework.claim import Kind, Row, compact
-from verify.framework.ledger import (
-    range_text,
-    read,
-    reading_text,
-    require_writable,
-    shorten,
-    sort_key,
-    summary,
-)
+from verify.framework.ledger import range_text, read, reading_text, require_writable, shorten, sort_key, summary
 from verify.transcription import link, places_of
 
 PROG = "python -m verify.readme"
@@ -86,11 +78,7 @@ def false(rows: Sequence[Row]) -> str:
     return "\n".join([f"The findings are {counts}. The false ones:", "", *table(header, lines), ""])
 
 
-PARTS: Mapping[str, Callable[[Sequence[Row]], str]] = {
-    "ledger": markdown,
-    "false": false,
-    "certified": reach.markdown,
-}
+PARTS: Mapping[str, Callable[[Sequence[Row]], str]] = {"ledger": markdown, "false": false, "certified": reach.markdown}
 
 
 def replaced(text: str, rows: Sequence[Row]) -> str:

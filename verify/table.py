@@ -241,9 +241,7 @@ class TableCell:
 
     @property
     def evidence(self) -> list[str]:
-        """Returns each kind of evidence but costs', with the largest size at which answers were compared; for each of APART, for
-        which n it is certified.
-        """
+        """Returns each kind of evidence but costs', with the largest n compared; for each of APART, its certified n."""
         sizes = dict[str, int]()
         for row in (row for row in self.rows if row.claim.aspect not in (*COSTS, *APART)):
             is_sized = row.claim.aspect.startswith(ANSWERS) or not row.claim.aspect
@@ -269,9 +267,7 @@ class TableCell:
         return [f"{about}: {text or 'not certified'}" for about, text in ranges.items()]
 
     def _certify(self, about: str) -> str:
-        """Says for which n it is certified: those of each stored document, and all above; without a document, those that were
-        met.
-        """
+        """Says for which n it is certified: those of each stored document and all above; without one, those that were met."""
         rows = [row for row in self.rows if APART.get(row.claim.aspect) == about]
         found = [one for row in rows for one in row.evidence if isinstance(one, Certified | Stored) and one.sizes]
         documents = [one.sizes for one in found if isinstance(one, Stored) and one.sizes[-1][1] is not None]

@@ -38,7 +38,5 @@ def anchor_of(place: str) -> str:
 
 
 def link(source: str) -> str:
-    """Returns the link from another page of docs/ to the first place that a claim's source names. Raises ValueError as places_of
-    does.
-    """
+    """Returns the link from a page of docs/ to the first place that a source names. Raises ValueError as places_of does."""
     return f"{PAGE.name}#{anchor_of(places_of(source)[0])}"

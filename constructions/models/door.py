@@ -64,9 +64,7 @@ class Door(Generic[AnyModel]):
     def open(
         self, model: str | None, discipline: Discipline, options: Mapping[str, object]
     ) -> tuple[AnyModel, int | None]:
-        """Returns the model with these options, by their keywords, and its n or None. Raises ValueError for a model or an option
-        that there is none of, and for a value that it cannot have.
-        """
+        """Returns the model with these options, and its n or None. Raises ValueError for an unknown model, option or value."""
         model_name = self.model(model)
         values = {key: value for key, value in options.items() if key != self.size and value is not None}
         size = options.get(self.size, self.usual_size)

@@ -208,9 +208,7 @@ class Model(ABC, Generic[Input, Answer]):
 
     @abstractmethod
     def read_input(self, given: object, n: int | None) -> Input:
-        """Returns the input that a caller means, a text as the command takes it for one; None means the usual one. Raises
-        ValueError.
-        """
+        """Returns the input that a caller means: a text as of the command, or None for the usual one. Raises ValueError."""
 
     @abstractmethod
     def fitting(self, given: Input) -> tuple[Model[Input, Answer], int]:

@@ -16,17 +16,8 @@ from constructions.parts.gadgets.indicator import FINDING as INDICATOR
 from constructions.parts.heads.copy import copy, position_square_precision
 from constructions.parts.heads.match import FINDING as SCORE_RANGE
 from constructions.parts.heads.match import match, match_precision, spelled_out
-from constructions.retrieval.attention import (
-    brought,
-    output_number,
-    own_precision,
-    pair,
-    prepare,
-    remember,
-)
-from constructions.retrieval.attention import (
-    copies as copies_of,
-)
+from constructions.retrieval.attention import brought, output_number, own_precision, pair, prepare, remember
+from constructions.retrieval.attention import copies as copies_of
 from constructions.retrieval.rag import Quote, Script, rag
 from constructions.retrieval.retriever import TIED_HEAD, RetrievalPlan, Retriever
 from constructions.retrieval.task import FAILED, Question, Task

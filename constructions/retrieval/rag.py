@@ -70,10 +70,7 @@ class Searcher(Retriever):
 
 
 def rag(
-    task: Task,
-    script: Callable[[int, frozenset[str]], Script],
-    findings: tuple[Finding, ...],
-    query_length: int,
+    task: Task, script: Callable[[int, frozenset[str]], Script], findings: tuple[Finding, ...], query_length: int
 ) -> Searcher:
     """Returns the Linear RNN that writes script(query_length, findings put back to print)."""
 

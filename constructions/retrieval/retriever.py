@@ -234,9 +234,7 @@ class Retriever(Model[Question, str]):
         return (self.request(wired, sample) for sample in samples)
 
     def _spread(self, query_length: int, n: int) -> Question | None:
-        """Returns a question about numbers all over 1 … n whose query stands in the sequence, but not in front; None if n is too
-        small.
-        """
+        """Returns a question about numbers up to n, its query in the sequence but not in front; None if n is too small."""
         sequence = tuple(1 + i * i * n // EXAMPLE_LENGTH**2 for i in range(min(n, EXAMPLE_LENGTH)))
         start = len(sequence) // 2
         query = self.task.query_of(sequence[start : start + query_length], start, 0)

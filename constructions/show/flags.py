@@ -41,9 +41,7 @@ def flag_documents(flags: Flags | None, wired: Wired) -> list[dict[str, object]]
 
 
 def name_site(site: FlagSite, wired: Wired) -> tuple[str | None, str | None, str]:
-    """Returns the register, and the name of the head or gadget, that a flag's site such as "ffn.residual[7]" belongs to; and its
-    place.
-    """
+    """Returns the register, the head or gadget, and the place, of a flag's site such as "ffn.residual[7]"."""
     match = _INDEXED.fullmatch(site.site)
     operator, index = (match["place"], int(match["index"])) if match else (site.site, None)
     plan = wired.blocks[site.block - 1] if 1 <= site.block <= len(wired.blocks) else None

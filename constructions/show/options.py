@@ -20,9 +20,7 @@ from precision.format import Discipline
 
 
 def add_model(parser: Parser, door: Door[Any], *, fits: str = "n") -> None:
-    """Adds the options of the weights: model, its own options, precision, findings as printed. fits: what the least precision
-    depends on.
-    """
+    """Adds the options of the weights: model, its own, precision, printed findings. fits: what the least p depends on."""
     add, default, variants = parser.add_argument, door.models[0], door.variants
     add("--model", choices=door.models, default=default, help=f"see below (default: {default})")
     add_options(parser, door.options)

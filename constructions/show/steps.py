@@ -154,9 +154,7 @@ def _dot(
     arithmetic: Arithmetic,
     length: int | None = None,
 ) -> Integers:
-    """Returns Σ column[j]·factor over the factors (j, factor), rounded once, or after every product and sum. length: of the
-    columns.
-    """
+    """Returns Σ column[j]·factor, rounded once, or after every product and sum. length: of the columns."""
     shift = -arithmetic.format.quantum_exponent
     result = np.full(len(columns[0]) if length is None else length, 0, object)
     for j, factor in factors:

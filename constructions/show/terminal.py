@@ -96,9 +96,7 @@ def bar(
     detail: Callable[[], str] = lambda: "",
     stream: TextIO | None = None,
 ) -> Iterator[Callable[[int], None]]:
-    """Yields a bar with the time left; what it yields is told how many units are through, `done` at the start. See
-    `cli.progress`.
-    """
+    """Yields a bar with the time left; what it yields is told how many units are through. done: at the start."""
     console, percent = Console(file=stream, stderr=True), TaskProgressColumn()
     room = console.width - len(f"{title} {last}/{last}") - BESIDE_THE_BAR
     columns: list[ProgressColumn] = [TextColumn("{task.description}")]

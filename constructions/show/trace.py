@@ -131,9 +131,7 @@ class Trace:
         return {name: place for place, name in enumerate(self.wired.registers)}
 
     def registers(self, position: int, sublayer: int) -> Registers:
-        """Returns the residual vector by name: sublayer 0 is the embedding, 2b − 1 and 2b follow block b's attention and
-        feed-forward.
-        """
+        """Returns the residual vector by name. sublayer: 0, the embedding; 2b − 1 and 2b, the two sublayers of block b."""
         row = [register[position - 1] for register in self.steps.streams[sublayer]]
         return Registers(row, self.places, self.quantum)
 

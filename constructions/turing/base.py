@@ -166,9 +166,7 @@ class TuringModel(Model[int, Configuration]):
         return named if self.cells is None else {**named, "cells": self.cells}
 
     def domain(self, wired: Wired) -> PromptDomain:
-        """Describes the prompts: the weights are the same for all words of one length on the tape, and so is the prompt but for
-        its symbols.
-        """
+        """Describes the prompts: all words of one length have the same weights, and prompts that differ in symbols alone."""
         machine, prompt = self.machine, self.prompt(wired.n)
         symbols = DIGITS[: machine.symbols]
 

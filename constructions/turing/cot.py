@@ -215,8 +215,7 @@ def _advance(queue: QueueScale) -> BlockPlan:
             constant("half a last digit more, for 2^h·2w", {NUMBER: queue.last}),
             constant("−2^h for squares, no special word", {SQUARE: -queue.scale, START: -1, RUN: -1, HALT: -1}),
             Gadget(
-                f"{HALT} after {BAR} if it has halted",
-                (Unit(reg(TURN) + reg("ended") - 1, one, {HALT: queue.halt}),),
+                f"{HALT} after {BAR} if it has halted", (Unit(reg(TURN) + reg("ended") - 1, one, {HALT: queue.halt}),)
             ),
         ),
         (turn, ended),
@@ -302,9 +301,7 @@ class Cot(TuringModel):
         return Code(self.machine).words.families
 
     def plan(self, n: int, fmt: Format, printed: Ids = NOTHING, listed: int | None = None) -> Planned:
-        """Plans the blocks, also for a number of cells that weights in float64 do not reach. Lists all words: they do not depend
-        on n.
-        """
+        """Plans the blocks, also for more cells than float64 weights reach. Lists all words: they do not depend on n."""
         code = Code(self.machine)
         return code.words.embedding(), (_look_up(code), _turn_later(code), _advance(self.queue(n)))
 

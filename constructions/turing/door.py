@@ -34,9 +34,7 @@ class TuringOptions(ModelOptions):
         phrase="{}",
     )
     tape: str = option(
-        "",
-        "symbols from the head's cell to the right (default: none; a name's own example)",
-        phrase="on {}",
+        "", "symbols from the head's cell to the right (default: none; a name's own example)", phrase="on {}"
     )
     cells: int | None = option(
         None,
@@ -114,10 +112,4 @@ def _is_file(text: str) -> bool:
 
 
 MODELS: Mapping[str, TuringModel] = {"hybrid": TuringHybrid(), "rag": TuringRag(), "cot": Cot()}
-DOOR = Door(
-    "turing",
-    MODELS,
-    TuringOptions(),
-    most=MOST_HISTORY,
-    usual_size=DEFAULT_STEPS,
-)
+DOOR = Door("turing", MODELS, TuringOptions(), most=MOST_HISTORY, usual_size=DEFAULT_STEPS)

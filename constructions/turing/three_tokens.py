@@ -153,10 +153,7 @@ def read_tokens(space: MachineSpace) -> tuple[Gadget, ...]:
         Gadget("is this the letter of the prompt", (Unit(given, ONE, {"letter": 1}),)),
         Gadget("b^P, at the letter", (Unit(given, reg("rising"), {"place_given": 1}),)),
         Gadget("b^(m − P), at the letter", (Unit(given, reg("falling"), {"mirror_given": 1}),)),
-        Gadget(
-            "the symbol after the letter",
-            (Unit(back(STATE, 1) - reg(RUNNING), reg(NUMBER), {"symbol_given": 1}),),
-        ),
+        Gadget("the symbol after the letter", (Unit(back(STATE, 1) - reg(RUNNING), reg(NUMBER), {"symbol_given": 1}),)),
     )
 
 
@@ -177,8 +174,7 @@ def understand(space: MachineSpace) -> tuple[Gadget, ...]:
     key = 1 + k * back(NUMBER, 2)
     gadgets = [
         Gadget(
-            "a cell on the right",
-            (Unit(reg(NUMBER) - k * (1 - behind), reg("falling"), {"right_gain": space.base}),),
+            "a cell on the right", (Unit(reg(NUMBER) - k * (1 - behind), reg("falling"), {"right_gain": space.base}),)
         ),
         Gadget("the state and the symbol at the start", (Unit(start, 1 + reg("first_symbol"), {"key": 1}),)),
         Gadget("the head's place at the start", (Unit(start, reg("first_place"), {"place": 1}),)),
@@ -311,11 +307,7 @@ def plan(space: MachineSpace) -> tuple[Embedding, tuple[BlockPlan, ...]]:
 
 
 def build(
-    machine: Machine,
-    *,
-    cells: int,
-    precision_bits: int | None = None,
-    discipline: Discipline = Discipline.FUSED,
+    machine: Machine, *, cells: int, precision_bits: int | None = None, discipline: Discipline = Discipline.FUSED
 ) -> Wired:
     """Returns the wired Linear RNN for one machine and one space.
 

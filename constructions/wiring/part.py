@@ -169,8 +169,6 @@ def log2(power: int) -> int:
 
 
 def split_scale(scale: int) -> tuple[int, int]:
-    """Returns two powers of two, as equal as can be, whose product is `scale`: the key's and the query's share of a score's
-    factor.
-    """
+    """Returns two powers of two, as equal as can be, whose product is `scale`: the shares of key and query in a score."""
     exponent = log2(scale)
     return 1 << (exponent // 2), 1 << (exponent - exponent // 2)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+from types import SimpleNamespace
+
 import pytest
 
 from tests.verify.conftest import Paper
 from verify.framework.claim import Claim, Kind, Reading, Verdict
+from verify.framework.predicates import measure
 
 CLAIM = '@claim("V", source="Lemma V", statement="It holds.")\ndef test_it(check):\n    '
 EXPECTED_FALSE = CLAIM.replace('"It holds."', '"It holds.", variant="printed", expected=Verdict.REFUTED')
@@ -199,7 +203,7 @@ def test_what_fails_at_small_sizes_alone(
     predicate = (
         f"\ndef judge(n: int) -> Counterexample | None:\n    return Counterexample(n=n) if n in {failing} else None\n"
     )
-    search = f'check.fails_below(4, {cases}, judge, range="small", size=lambda n: n)\n'
+    search = f'check.fails_below(4, {cases}, judge, range="small")\n'
     paper.write(predicate + CLAIM + search + AFTER.format(low=low, count=9 - low))
     row = paper.rows()["V"]
     assert (row["verdict"], row["note"]) == (verdict, note)
@@ -214,7 +218,7 @@ def test_a_claim_that_only_fails_below_does_not_hold(paper: Paper) -> None:
     paper.write(
         "\ndef judge(n: int) -> Counterexample | None:\n    return Counterexample(n=n) if n < 4 else None\n"
         + CLAIM
-        + 'check.fails_below(4, range(9), judge, range="small", size=lambda n: n)'
+        + 'check.fails_below(4, range(9), judge, range="small")'
     )
     assert paper.rows()["V"]["verdict"] == "unknown"
 
@@ -239,7 +243,6 @@ def test_a_kind_needs_its_readings(kind: str, readings: list[tuple[str, bool, st
             "Lemma V",
             "It holds.",
             "printed",
-            expected=Verdict.REFUTED,
             kind=kind,
             readings=tuple(Reading(*reading) for reading in readings),
         )
@@ -247,7 +250,32 @@ def test_a_kind_needs_its_readings(kind: str, readings: list[tuple[str, bool, st
 
 def test_what_is_expected_to_hold_has_no_kind() -> None:
     with pytest.raises(ValueError, match="is not expected to be refuted"):
-        Claim("V", "Lemma V", "It holds.", kind=Kind.FALSE, readings=(Reading("as printed", False),))
+        Claim(
+            "V",
+            "Lemma V",
+            "It holds.",
+            expected=Verdict.HOLDS,
+            kind=Kind.FALSE,
+            readings=(Reading("as printed", False),),
+        )
+
+
+def test_a_kind_tells_the_verdict_and_an_id_the_source() -> None:
+    false = Claim("C.9/printed", "", "It holds.", kind=Kind.FALSE, readings=(Reading("as printed", False),))
+    assert (false.expected, false.source) == (Verdict.REFUTED, "Lemma C.9")
+    true = Claim.about("5.4", "turing", "search", "", "It holds.")
+    assert (true.expected, true.source) == (Verdict.HOLDS, "Theorem 5.4")
+
+
+def test_how_large_a_case_is() -> None:
+    def of_n(least: int, n: int) -> None: ...
+
+    def of_number(number: object) -> None: ...
+
+    sized = SimpleNamespace(n=7)
+    assert [measure("own", partial(of_n, 1))(5), measure("own", of_number)(sized)] == [5, 7]
+    assert [measure("own", of_number)(5), measure(None, of_number)(sized)] == [None, None]
+    assert [measure(3, of_number)(sized), measure(len, of_number)("ab")] == [3, 2]
     with pytest.raises(ValueError, match="readings belong to a claim that is refuted"):
         Claim("V", "Lemma V", "It holds.", readings=(Reading("as printed", False),))
 

@@ -17,7 +17,7 @@ from verify.claims.readings_of_heads import SECOND_COORDINATE, SHARED_LEAD, TIED
 from verify.claims.readings_of_heads import TWO_BLOCKS as TWO_BLOCKS_ID
 from verify.claims.retrieval import AFFORDABLE, RETRIEVERS, QuestionCase, SizedModel, cases, every_case, model
 from verify.framework.check import Check
-from verify.framework.claim import Claim, Counterexample, Json, Kind, Reading, Verdict, claim, claims
+from verify.framework.claim import Claim, Counterexample, Json, Kind, Reading, claim, claims
 from verify.oracles.counts import questions
 from verify.oracles.proofs import by_expansion, theorem
 from verify.oracles.scaled_scores import DividingEngine, enlarge_keys
@@ -41,7 +41,6 @@ class Wanted:
     statement="With i·w_1 as the embedding of number i, one token a number, and the embedding as output head, some output makes v,"
     " and v alone, the likeliest number, for every v ≤ n, n ≥ 3.",
     variant="printed",
-    expected=Verdict.REFUTED,
     kind=Kind.FALSE,
     readings=(
         *tied_outputs(TIED_HEAD_ID, of_model=False),
@@ -80,7 +79,6 @@ def test_numbers_that_a_tied_head_can_write(check: Check) -> None:
         can_be_written,
         count=3 + 4,
         range="every number of 1 … n, every first entry of an output",
-        size=lambda wanted: wanted.n,
         precision="p = 7, fixed point, and floating point with 3 bits of exponent",
     )
 
@@ -188,7 +186,6 @@ def test_a_tied_head_with_a_change(check: Check, tied: TiedWords) -> None:
         is_written,
         count=most * (most + 1) // 2,
         range=f"every number of 1 … n{tied.text}",
-        size=lambda wanted: wanted.n,
         precision=f"p = {2 * TIED_BITS}·bits(n) + 1",
     )
 
@@ -224,7 +221,6 @@ def test_the_root_of_d(check: Check) -> None:
         [SizedModel(stem, n) for stem, retriever in RETRIEVERS.items() if not retriever.searches for n in sizes],
         the_same,
         range="three questions about up to 3 tokens for each model and n",
-        size=lambda sized: sized.n,
         precision="p = least_precision(n) + 8",
     )
     check.argued("√d is a power of two: it moves the digits of keys and scores, and 4 bits more on the left hold them.")
@@ -250,7 +246,6 @@ def two_blocks(n: int, p_bits: int | None) -> Wired:
     theorem="4.6",
     task="counting",
     aspect="two-blocks",
-    source=TWO_BLOCKS.source,
     statement=f"{TWO_BLOCKS.statement} It counts at the query's token, then copies the count; a number i embeds as (i, i², 1).",
 )
 def test_counting_by_two_blocks(check: Check, engine: str) -> None:
@@ -267,14 +262,12 @@ def test_counting_by_two_blocks(check: Check, engine: str) -> None:
         right,
         count=sum(questions("counting", n, n, n, 2) for n in small),
         range="every sequence, every token and every threshold up to n",
-        size=lambda case: case.n,
         precision=PRECISION,
     )
     check.sampled(
         cases("counting", check.sizes(cap=AFFORDABLE.get(engine, check.n_max))),
         right,
         range="random sequences and queries",
-        size=lambda case: case.n,
         precision=PRECISION,
         max_examples=80,
     )

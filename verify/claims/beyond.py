@@ -8,7 +8,6 @@ from verify.framework.claim import claim
 
 @claim(
     "C.25",
-    source="Lemma C.25",
     statement="If PSPACE is not in P/poly, a problem on padded inputs is in linear space and beyond circuits of polynomial size.",
 )
 def test_padding(check: Check) -> None:
@@ -17,6 +16,6 @@ def test_padding(check: Check) -> None:
     )
 
 
-@claim("C.30", source="Lemma C.30", statement="The statement is lost in our copy of the paper.")
+@claim("C.30", statement="The statement is lost in our copy of the paper.")
 def test_lost_lemma(check: Check) -> None:
     check.leave("our copy of the paper has the number, and not the sentence")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -23,7 +24,8 @@ from verify.dossiers.dossier import Subject
 from verify.dossiers.registry import find_dossier, find_program
 from verify.framework.check import Check
 from verify.framework.claim import Counterexample, claim
-from verify.rounding.model import described
+from verify.framework.predicates import Predicate
+from verify.rounding.model import ExactModel, described
 from verify.trusted.kernel import Rejected
 
 BEGIN, KEY, ASK = "<s>", "key", "?"
@@ -124,15 +126,36 @@ def _subject(case: CheckedModel) -> Subject:
     return Subject(dossier, case.n, discipline=case.discipline)
 
 
-def _reject(case: CheckedModel) -> Counterexample | None:
+def _reject(
+    case: CheckedModel, check_case: Callable[[Subject, ExactModel, TokenAutomaton], object]
+) -> Counterexample | None:
+    """Returns why a checker rejects the certificate that is made."""
     subject = _subject(case)
     part = part_of(subject, 2 * case.n) if case.interval else None
-    model, automaton = (part.model, part.inputs) if part is not None else build(subject)
     try:
-        accept(certificate_of(model, automaton)[0], model, automaton)
+        check_case(subject, *((part.model, part.inputs) if part is not None else build(subject)))
     except Rejected as why:
         return Counterexample(rejected=str(why))
     return None
+
+
+def _reject_rounding(case: CheckedModel) -> Counterexample | None:
+    return _reject(case, lambda _, model, texts: accept(certificate_of(model, texts)[0], model, texts))
+
+
+def _reject_program(case: CheckedModel) -> Counterexample | None:
+    def check_case(subject: Subject, model: ExactModel, texts: TokenAutomaton) -> None:
+        answers = answers_of(subject)
+        accept_program(program_certificate(model, texts, answers)[0], model, texts, answers)
+
+    return _reject(case, check_case)
+
+
+def _look(check: Check, cases: Sequence[CheckedModel], reject: Predicate[CheckedModel], count: int, file: str) -> None:
+    for case in cases:
+        check.within(*_subject(case).dossier.scope)
+    text = f"certificates that a finder makes, checked by verify/trusted/{file} with the weights as exact rows"
+    check.exhaustive(cases, reject, count=count, range=text)
 
 
 @claim(
@@ -153,15 +176,7 @@ def test_certificates(check: Check) -> None:
         for model, discipline in asked
         if not (interval and model == "istree/transformer")
     ]
-    for case in cases:
-        check.within(*_subject(case).dossier.scope)
-    check.exhaustive(
-        cases,
-        _reject,
-        count=2 * (2 * len(MACHINES) + len(SEARCHES)) - 1,
-        range="certificates that a finder makes, checked by verify/trusted/rounding.py with the weights as exact rows",
-        size=lambda case: case.n,
-    )
+    _look(check, cases, _reject_rounding, 2 * (2 * len(MACHINES) + len(SEARCHES)) - 1, "rounding.py")
 
 
 TASKS = ("index", "recall", "ngram", "counting")
@@ -185,19 +200,6 @@ PROGRAMS = (
 )
 
 
-def _refute(case: CheckedModel) -> Counterexample | None:
-    """Returns why the checker of programs rejects the certificate that is made."""
-    subject = _subject(case)
-    part = part_of(subject, 2 * case.n) if case.interval else None
-    model, automaton = (part.model, part.inputs) if part is not None else build(subject)
-    try:
-        answers = answers_of(subject)
-        accept_program(program_certificate(model, automaton, answers)[0], model, automaton, answers)
-    except Rejected as why:
-        return Counterexample(rejected=str(why))
-    return None
-
-
 @claim(
     "checker/programs",
     source="section 3",
@@ -214,12 +216,4 @@ def test_programs(check: Check) -> None:
         *(CheckedModel(model, SMALL, False, discipline) for model in PROGRAMS for discipline in Discipline),
         *(CheckedModel(f"{task}/transformer", FROM, True, Discipline.FUSED) for task in TASKS),
     ]
-    for case in cases:
-        check.within(*_subject(case).dossier.scope)
-    check.exhaustive(
-        cases,
-        _refute,
-        count=2 * len(PROGRAMS) + len(TASKS),
-        range="certificates that a finder makes, checked by verify/trusted/program.py with the weights as exact rows",
-        size=lambda case: case.n,
-    )
+    _look(check, cases, _reject_program, 2 * len(PROGRAMS) + len(TASKS), "program.py")

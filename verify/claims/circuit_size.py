@@ -136,7 +136,6 @@ def test_circuit(check: Check, row: StepCost) -> None:
         points,
         as_stated,
         range=f"compiled at n = {N}, p = {where}, and at n = {larger.n}, p = {larger.p}",
-        size=lambda point: point.n,
         precision=f"p ≤ {max(larger.p, *row.precisions)}",
     )
     check.chosen([row.rnn], fits, range=f"least squares over log p, log C at p = {where}")

@@ -198,7 +198,6 @@ def test_step(check: Check) -> None:
         as_engine,
         count=2 * len(Discipline) * (sequences(DEPTH, 3) - 1),
         range=f"outputs after 1 to {DEPTH} words, shift and sum, n = 1, both disciplines",
-        size=lambda case: case.n,
         precision="least p",
     )
     text = "equal to the step on any bits, wherever the ranges of the state allow it, n = 1"
@@ -206,4 +205,4 @@ def test_step(check: Check) -> None:
     limit = "five models at n = 1, that ranges change nothing"
     check.equivalent(names, with_any_bits, range=text, limit=limit, precision="least p")
     text = "outputs of recall, index, counting, ngram and a Turing machine, up to six words"
-    check.sampled(reads(), as_engine, range=text, size=lambda case: case.n, precision="least p", max_examples=30)
+    check.sampled(reads(), as_engine, range=text, precision="least p", max_examples=30)

@@ -29,7 +29,6 @@ def rnn_of(name: str) -> Rnn:
 
 @claim(
     ADVICE,
-    source=SOURCE,
     statement="What a recurrent model without a chain of thought says to 0^(n − m)x, m = ⌊log2 n⌋, is a circuit of x with at most m"
     " times the gates of its step, and m more for each bit that a step reads; its state after the zeros is written into it.",
 )
@@ -52,7 +51,6 @@ def test_advice(check: Check) -> None:
         [RnnSize(name, n) for n in sizes for name in RNNS],
         as_circuit,
         range=f"{', '.join(RNNS)}: every x of m bits",
-        size=lambda case: case.n,
         precision="least p",
     )
 
@@ -65,7 +63,6 @@ def spoken(rnn: Rnn, circuit: Circuit, x: Sequence[int]) -> int:
 
 @claim(
     "4.1/separation",
-    source=SOURCE,
     statement="Hypothesis: PSPACE is not contained in P/poly. Then a chain of thought strictly helps Linear RNNs of constant size.",
     variant="printed",
     expected=Verdict.UNKNOWN,

@@ -38,9 +38,7 @@ class Period:
 
 
 def hypothesis_holds(case: Division) -> Counterexample | None:
-    """Returns what the theorem assumes, read off the unit: its gate is 2^−s·X, its constant within half a step of 2^(s−q)/d, S >
-    X·d.
-    """
+    """Returns how a unit is not as the theorem assumes: gate 2^−s·X, constant within half a step of 2^(s−q)/d, S > X·d."""
     d, largest = case.divisor, case.largest
     q = max(2, quotient.quotient_room(d, largest))
     unit = quotient.quotient_unit(reg("x"), d, largest, fixed_point(2 * q + 1), {"out": 1})
@@ -76,7 +74,7 @@ def divides(case: Division) -> Counterexample | None:
     return None
 
 
-@claim(quotient.PART.id, source=quotient.PART.source, statement=quotient.PART.statement)
+@claim(quotient.PART.id, statement=quotient.PART.statement)
 def test_quotient(check: Check, engine: str) -> None:
     check.proved(
         rounds_to_the_quotient(),
@@ -95,9 +93,7 @@ def test_quotient(check: Check, engine: str) -> None:
 
 
 @claim(
-    periodic.PART.id,
-    source=periodic.PART.source,
-    statement=f"{periodic.PART.statement} Run at the least p; for d = {TURN} at p = {P_BITS} as well.",
+    periodic.PART.id, statement=f"{periodic.PART.statement} Run at the least p; for d = {TURN} at p = {P_BITS} as well."
 )
 def test_gate_number(check: Check, engine: str) -> None:
     check.proved(

@@ -70,9 +70,7 @@ class Floating:
         return f"floating point, {self.exponent_bits} bits of exponent, {NAMED}"
 
     def columns(self, n: int) -> Iterator[FloatingTrial]:
-        """Yields columns in which every position is as near to the winner as can be, and next to a 0 of the winner stands no 0,
-        or the reverse.
-        """
+        """Yields columns in which each position is as near to the winner as can be, and each second one holds 0."""
         length = min(n, self.longest if n < 2 * self.holds_from else LONGEST_HARD)
         for back in self.hardest:
             for parity in (0, 1):
@@ -117,7 +115,6 @@ def test_a_printed_head_in_floating_point(check: Check, floating: Floating) -> N
         (trial for n in (*range(least - 1, least + BEYOND), *sizes[1:]) for trial in floating.columns(n)),
         right,
         range="columns in which every position is as near to the winner as can be, and holds 0 where the next one does not",
-        size=lambda trial: trial.n,
         precision=floating.precision,
     )
     drawn = trials(
@@ -131,7 +128,6 @@ def test_a_printed_head_in_floating_point(check: Check, floating: Floating) -> N
         drawn.map(floating.floating),
         right,
         range=f"columns of up to {LONGEST} positions, n ≥ {least}",
-        size=lambda trial: trial.n,
         precision=floating.precision,
         max_examples=100,
     )
@@ -168,7 +164,5 @@ def test_istree_in_floating_point(check: Check) -> None:
 
     sizes = check.sizes(HOLDS_FROM, cap=LARGEST)
     precision = f"floating point, {EXPONENT_BITS} bits of exponent, {NAMED}"
-    check.fails_below(
-        HOLDS_FROM, [FAILING_TREE], right, range="a tree on 8 vertices", size=lambda graph: graph.n, precision=precision
-    )
+    check.fails_below(HOLDS_FROM, [FAILING_TREE], right, range="a tree on 8 vertices", precision=precision)
     random_graphs(check, sizes, right, examples=40, families=TREES, precision=precision, by="reference")

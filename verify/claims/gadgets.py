@@ -12,7 +12,7 @@ from precision.format import fixed_point
 from verify.claims.readings_of_heads import indicator as indicator_readings
 from verify.claims.readings_of_heads import threshold as threshold_readings
 from verify.framework.check import Check
-from verify.framework.claim import Claim, Counterexample, Kind, Reading, Verdict, claim, claims
+from verify.framework.claim import Claim, Counterexample, Kind, Reading, claim, claims
 from verify.oracles.gadget_identities import IDENTITIES, MARGINS, SPANS, identities, indicator_written_out
 from verify.oracles.operator_bounds import never_rounds
 from verify.oracles.printed_gadgets import (
@@ -54,11 +54,7 @@ def top_of(part: Part) -> int:
     return EXHAUSTIVE_TOP.get(part.id, EXHAUSTIVE_TOP_SINGLE)
 
 
-@claims(
-    "part",
-    INTEGER_PARTS,
-    shipped_claim,
-)
+@claims("part", INTEGER_PARTS, shipped_claim)
 def test_gadget(check: Check, engine: str, part: Part) -> None:
     identity = IDENTITIES[part.id]
     check.proved(
@@ -74,18 +70,12 @@ def test_gadget(check: Check, engine: str, part: Part) -> None:
     text = "no operator rounds or saturates, by its bounds over all inputs"
     sizes = claimed_sizes(check, part, range(1, min(check.n_max, BOUNDED_TOP) + 1))
     check.exhaustive(
-        sizes,
-        rounds_nothing,
-        count=len(sizes),
-        range=f"{text}: every n",
-        size=lambda n: n,
-        precision="least p, hence also above",
+        sizes, rounds_nothing, count=len(sizes), range=f"{text}: every n", precision="least p, hence also above"
     )
     check.chosen(
         claimed_sizes(check, part, check.sizes()),
         rounds_nothing,
         range=f"{text}: n = 1, 2, 4 …",
-        size=lambda n: n,
         precision="least p, hence also above",
     )
     run_one_position(check, part, engine, top_of(part))
@@ -104,16 +94,8 @@ SLIPS = (
             Reading("as printed, for x1 ≥ 0, as in every square", True, "C.1/printed-nonnegative"),
         ),
     ),
-    Slip(
-        indicator.PART,
-        "C.3",
-        indicator_readings("C.3/repaired"),
-    ),
-    Slip(
-        lookup.PART,
-        "C.3",
-        indicator_readings("C.4/repaired"),
-    ),
+    Slip(indicator.PART, "C.3", indicator_readings("C.3/repaired")),
+    Slip(lookup.PART, "C.3", indicator_readings("C.4/repaired")),
 )
 
 
@@ -126,7 +108,6 @@ def test_printed_gadget(check: Check, engine: str, slip: Slip) -> None:
 
 @claim(
     "C.1/printed-nonnegative",
-    source=product.PART.source,
     statement="As printed, with W3 h = h1 + h2, the feed-forward multiplies two registers where the first is not negative.",
     variant="printed",
 )
@@ -201,9 +182,7 @@ PRECISIONS = range(13, 106, 2)
 )
 def test_written_out_indicator(check: Check) -> None:
     check.proved(
-        [indicator_written_out()],
-        by="the signs of the ReLUs for x < B, x = B and x > B",
-        range="all integers x and B",
+        [indicator_written_out()], by="the signs of the ReLUs for x < B, x = B and x > B", range="all integers x and B"
     )
 
 
@@ -227,7 +206,6 @@ def search_written_out(check: Check, constants: tuple[Fraction, Fraction, Fracti
     source="Lemma C.3, the written-out form, and appendix A.2",
     statement="The written-out form is exactly 1[x = B] with its constants rounded to R_p.",
     variant="printed",
-    expected=Verdict.REFUTED,
     kind=Kind.OPEN,
     readings=(
         Reading(
@@ -256,9 +234,7 @@ def test_written_out_indicator_rounded(check: Check) -> None:
 )
 def test_written_out_indicator_dyadic(check: Check) -> None:
     check.proved(
-        [indicator_dyadic()],
-        by="the signs of the ReLUs for x < B, x = B and x > B",
-        range="all integers x and B",
+        [indicator_dyadic()], by="the signs of the ReLUs for x < B, x = B and x > B", range="all integers x and B"
     )
     search_written_out(check, DYADIC)
 
@@ -268,7 +244,6 @@ def test_written_out_indicator_dyadic(check: Check) -> None:
     source="Lemma C.5, the written-out form",
     statement="(2/ε)(ReLU(x−u−ε) − ReLU(x−u+0.5)) is 1[x ≥ u] on x ≤ u − ε or x ≥ u, for ε = 1, in exact arithmetic.",
     variant="printed",
-    expected=Verdict.REFUTED,
     kind=Kind.SLIP,
     readings=threshold_readings(),
     slip="C.5",

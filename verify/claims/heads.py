@@ -15,7 +15,7 @@ from verify.claims.readings_of_heads import count as count_readings
 from verify.dossiers.dossier import ENDLESS, LEAST, Subject
 from verify.dossiers.heads import HeadAlone
 from verify.framework.check import Check
-from verify.framework.claim import Claim, Counterexample, Kind, Reading, Verdict, claim, claims
+from verify.framework.claim import Claim, Counterexample, Kind, Reading, claim, claims
 from verify.framework.predicates import NoVerdict, Predicate
 from verify.inputs.strategies import every_trial, trials
 from verify.inputs.trial import Trial
@@ -164,7 +164,6 @@ def search_printed(
         ),
         right,
         range=f"{also}columns of up to {longest} positions, n ≥ {sizes[0]}",
-        size=lambda trial: trial.n,
         precision=check.precision_text(text),
         max_examples=examples,
     )
@@ -187,7 +186,6 @@ def test_as_printed_from_some_n_on(check: Check, engine: str, printed: PrintedHe
         ),
         right,
         range="columns in which every position is as near to the winner as can be",
-        size=lambda trial: trial.n,
         precision=printed.text,
     )
     covers = printed.n_covers_length
@@ -199,7 +197,6 @@ def test_as_printed_from_some_n_on(check: Check, engine: str, printed: PrintedHe
     source=count.PART.source,
     statement=f"{count.PART.statement} With the printed K and Q.",
     variant="printed",
-    expected=Verdict.REFUTED,
     kind=Kind.SLIP,
     readings=count_readings("C.14/printed-score"),
     slip="C.14",
@@ -215,7 +212,6 @@ def test_count_as_printed(check: Check, engine: str) -> None:
     source=match_next.PART.source,
     statement=f"{match_next.PART.statement} With the printed factors at every p > 10A·log2 n. A = 1.",
     variant="printed",
-    expected=Verdict.REFUTED,
     kind=Kind.OPEN,
     readings=(
         Reading(
@@ -282,9 +278,9 @@ def test_ten_logarithms_are_enough(check: Check) -> None:
     least = 363
     check.sizes(least)
     text = "every n, the p of C.18/repaired against the least odd number above 10·log2 n"
-    check.fails_below(least, range(2, least + BEYOND), enough, range=f"{text}: the first", size=lambda n: n)
+    check.fails_below(least, range(2, least + BEYOND), enough, range=f"{text}: the first")
     beyond = range(least, check.n_max + 1)
-    check.exhaustive(beyond, enough, count=check.n_max - least + 1, range=text, size=lambda n: n)
+    check.exhaustive(beyond, enough, count=check.n_max - least + 1, range=text)
 
 
 # What the statements leave out
@@ -300,7 +296,7 @@ def of_zero_queries(part: Part) -> dict[str, Any]:
         ),
         Reading(f"queries that are not 0, as Lemma C.8 has its keys: {part.id}", True, f"{part.id}/repaired"),
     )
-    return {"expected": Verdict.REFUTED, "kind": Kind.OPEN, "readings": readings, "slip": "zero-query"}
+    return {"kind": Kind.OPEN, "readings": readings, "slip": "zero-query"}
 
 
 @claims(
@@ -399,7 +395,6 @@ def test_leakage_of_a_quarter(check: Check) -> None:
         range(2, OF_ITS_PROOF + BEYOND),
         partial(leaks_nothing, quarter),
         range="each n by itself",
-        size=lambda n: n,
         precision=NAMED,
     )
     check.proved(
@@ -438,7 +433,6 @@ def look_at_leakage(check: Check, least: int, share: Fraction) -> None:
         partial(leaks_nothing, share),
         count=check.n_max - least + 1,
         range=f"every n ≥ {least}",
-        size=lambda n: n,
         precision=NAMED,
     )
 
@@ -459,7 +453,7 @@ def test_lead_of_the_printed_factor(check: Check) -> None:
 
     sizes = range(2, min(check.n_max, EVERY_LEAD) + 1)
     text = "all counts up to n against all others"
-    check.exhaustive(sizes, at_least_n, count=len(sizes), range=text, size=lambda n: n)
+    check.exhaustive(sizes, at_least_n, count=len(sizes), range=text)
 
 
 EVERY_LEAD = 40

@@ -10,7 +10,7 @@ from constructions.language.interpreter import Input
 from verify.automata.token_automaton import Label
 from verify.claims.models import ISTREE_HYBRID
 from verify.claims.program import RANKS
-from verify.claims.standard import FRAMES, explained, long_run_sizes
+from verify.claims.standard import FRAMES, explained, first_other, long_run_sizes
 from verify.dossiers.dossier import LEAST
 from verify.dossiers.istree.frames import Frames
 from verify.dossiers.istree.lemmas.frames import N, theory
@@ -28,14 +28,7 @@ def as_defined(graph: Graph) -> Counterexample | None:
     prompt = [words[token] for token in PAPER.prompt(graph)]
     read = Input(tokens_of([*prompt, *right]), FAMILIES)
     last = SECOND if graph.edges else Label(PAPER.start)
-    for k, (label, word) in enumerate(
-        zip([last, *labels(right[:-1])], tokens_of(right), strict=True), start=len(prompt)
-    ):
-        due = step(graph.n, label)
-        if due is None or read.spoken(due, k) != word:
-            found = "nothing" if due is None else str(read.spoken(due, k))
-            return Counterexample(position=k, expected=str(word), due=found)
-    return None
+    return first_other(read, len(prompt), (step(graph.n, label) for label in (last, *labels(right[:-1]))))
 
 
 @ISTREE_HYBRID.judges("program", f"IsTree, hybrid: {FRAMES}")
@@ -55,9 +48,7 @@ def is_tree(n: int, edges: Edges) -> bool:
 
 
 def as_right(edges: Edges) -> Counterexample | None:
-    """Returns where the run after as many edges as a tree has does not end with the answer, or is longer than the model is wired
-    for.
-    """
+    """Returns a run after n − 1 edges that does not end with the answer, or is longer than the model is wired for."""
     n = len(edges) + 1
     said, right = run(n, edges), PAPER.yes if is_tree(n, edges) else PAPER.no
     ends = said[-1] == right and len(said) <= hybrid.HYBRID.limit(n)

@@ -25,7 +25,7 @@ from verify.dossiers.istree.frames import Frames
 from verify.dossiers.istree.lemmas.frames import N, theory
 from verify.framework.batches import Batches
 from verify.framework.check import Check
-from verify.framework.claim import Claim, Counterexample, Kind, Reading, Verdict, claims
+from verify.framework.claim import Claim, Counterexample, Kind, Reading, claims
 from verify.inputs.hard_graphs import FAMILIES as HARD_FAMILIES
 from verify.inputs.large_graphs import LEAST, SHAPES, LargeGraph
 from verify.runs.costs import PRECISION
@@ -87,9 +87,7 @@ def judged_run(wired: Wired, graph: Graph, engine: str) -> Counterexample | None
 
 
 def verdicts(device: str) -> Batches[Graph, Counterexample | None]:
-    """Returns the first token that is not the expected one, for graphs of one size, by the dense engine; or what is wrong with
-    these.
-    """
+    """Judges graphs of one size by the dense engine: by the first token that is not due, or by what is wrong with those due."""
 
     def wrong(graph: Graph, first: int | None) -> Counterexample | None:
         expected = hybrid.HYBRID.expected(graph)
@@ -179,71 +177,51 @@ def look_for_wrong_answers(check: Check, printed: tuple[str, ...], *, far: bool)
             return None
         return Counterexample(is_tree=is_tree(graph), verdict=verdict, answered=" ".join(words[:100]))
 
-    size = lambda graph: graph.n  # noqa: E731
     precision = check.precision_text(PRECISION)
     if far:
         paths = [far_apart(n) for n in FAR if n <= check.n_max]
         text = f"the path n, 1, 2, …, n − 1 with the edge n–1 last, n = {', '.join(map(str, FAR))}"
-        check.chosen(paths, right, range=text, size=size, precision=precision)
+        check.chosen(paths, right, range=text, precision=precision)
         return
     few = range(1, min(3, check.n_max) + 1)
     every_graph(check, few, right, f"every graph on 1 to 3 vertices {ORDERS}", precision=precision)
 
 
-@dataclass(frozen=True)
-class PrintedFinding:
-    """A finding put back to print, alone. far: whether it takes edges that are far apart to meet it."""
-
-    finding: Finding
-    kind: Kind
-    readings: tuple[Reading, ...]
-    far: bool = False
-
-    @property
-    def claim(self) -> Claim:
-        """Returns the claim."""
-        finding, text = self.finding, f"{hybrid.STATEMENT} As printed: {self.finding.printed}."
-        more = {"finding": finding.id, "expected": Verdict.REFUTED, "kind": self.kind, "readings": self.readings}
-        return ISTREE_HYBRID.claim(finding.id, text, source=finding.source, **more)
-
-
-PRINTED = (
-    PrintedFinding(
-        hybrid.SEARCH_RANGE,
-        Kind.OPEN,
-        (
-            Reading("i ends at log2 n, and positions count tokens, three to an edge.", holds=False),
-            Reading(
-                "pos counts edges, not tokens: i up to log2 n is enough, but MatchNearest (C.11) measures in positions of tokens.",
-                holds=False,
-            ),
-            Reading(
-                "i ends where the target is after the last edge, at log2(3n) at most; so it does if n is the length of the input,"
-                " 3n − 2 tokens.",
-                holds=True,
-                shown="5.7",
-            ),
+PRINTED = {
+    hybrid.SEARCH_RANGE: (
+        Reading("i ends at log2 n, and positions count tokens, three to an edge.", holds=False),
+        Reading(
+            "pos counts edges, not tokens: i up to log2 n is enough, but MatchNearest (C.11) measures in positions of tokens.",
+            holds=False,
         ),
-        far=True,
-    ),
-    PrintedFinding(
-        hybrid.PARENT,
-        Kind.OPEN,
-        (
-            Reading("Every visit of a vertex is a record of its predecessor, a return from a child too.", holds=False),
-            Reading(
-                "The records are those of Theorem 5.3, of which this proof is a variant: one where a vertex is first reached.",
-                holds=True,
-                shown="5.7/parent-records",
-            ),
+        Reading(
+            "i ends where the target is after the last edge, at log2(3n) at most; so it does if n is the length of the input,"
+            " 3n − 2 tokens.",
+            holds=True,
+            shown="5.7",
         ),
     ),
-)
+    hybrid.PARENT: (
+        Reading("Every visit of a vertex is a record of its predecessor, a return from a child too.", holds=False),
+        Reading(
+            "The records are those of Theorem 5.3, of which this proof is a variant: one where a vertex is first reached.",
+            holds=True,
+            shown="5.7/parent-records",
+        ),
+    ),
+}
 
 
-@claims("printed", PRINTED, lambda printed: printed.claim)
-def test_finding_alone(check: Check, engine: str, printed: PrintedFinding) -> None:
-    look_for_wrong_answers(check, (printed.finding.id,), far=printed.far)
+def printed_claim(finding: Finding) -> Claim:
+    """Returns the claim with this finding as printed, alone."""
+    return ISTREE_HYBRID.as_printed(finding, hybrid.STATEMENT, Kind.OPEN, *PRINTED[finding])
+
+
+@claims("finding", PRINTED, printed_claim)
+def test_finding_alone(check: Check, engine: str, finding: Finding) -> None:
+    look_for_wrong_answers(
+        check, (finding.id,), far=finding is hybrid.SEARCH_RANGE
+    )  # which takes edges far apart to meet
 
 
 # What the print leaves open, filled in otherwise
@@ -258,11 +236,6 @@ class KeyLayout:
     apart: int
     quarters: int
     why: str
-
-    @property
-    def claim(self) -> Claim:
-        """Returns the claim."""
-        return ISTREE_HYBRID.claim(self.name, self.statement, source=hybrid.NEAREST_TIE.source)
 
 
 KEYS = (
@@ -283,7 +256,7 @@ KEYS = (
 )
 
 
-@claims("layout", KEYS, lambda layout: layout.claim)
+@claims("layout", KEYS, lambda one: ISTREE_HYBRID.claim(one.name, one.statement, source=hybrid.NEAREST_TIE.source))
 def test_no_tie(check: Check, layout: KeyLayout) -> None:
     def no_tie(n: int) -> Counterexample | None:
         keys = range(3, 3 * n, layout.apart)
@@ -294,7 +267,7 @@ def test_no_tie(check: Check, layout: KeyLayout) -> None:
         return None
 
     sizes = range(2, min(ONE_KEY, check.n_max) + 1)
-    check.exhaustive(sizes, no_tie, count=len(sizes), range="n − 1 edges, each pos and i", size=lambda n: n)
+    check.exhaustive(sizes, no_tie, count=len(sizes), range="n − 1 edges, each pos and i")
     check.argued(layout.why)
 
 

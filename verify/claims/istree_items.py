@@ -75,6 +75,5 @@ def test_item(check: Check, number: int) -> None:
         as_said,
         count=sum(ordered_graphs(n, [n - 1]) for n in range(1, MOST)) + math.perm(math.comb(MOST, 2), MOST - 1),
         range="every graph with n − 1 edges, n ≤ 3 in every order and orientation of its edges, n = 4 in every order (dense)",
-        size=lambda graph: graph.n,
         precision=PRECISION,
     )

@@ -290,7 +290,6 @@ def test_constant_size(check: Check, size: ModelCost) -> None:
         [MeasuredModel(n, layout) for layout in size.layouts for n in LADDER],
         as_small,
         range=f"{size.text} at n = 10, 100, 1000",
-        size=lambda case: case.n,
         precision=PRECISION,
     )
 
@@ -327,6 +326,6 @@ def test_lean_precision(check: Check) -> None:
         return Counterexample(paper=paper, eos=eos)
 
     few = range(1, min(1000, check.n_max) + 1)
-    check.exhaustive(few, within, count=len(few), range="each n, one by one", size=lambda n: n)
+    check.exhaustive(few, within, count=len(few), range="each n, one by one")
     cases = sorted({*(2**e + d for e in range(10, 65) for d in (-1, 0, 1)), *(10**k for k in range(4, 20))})
-    check.chosen(cases, within, range="n = 2^e, 2^e ± 1 and 10^e, up to 2^64", size=lambda n: n)
+    check.chosen(cases, within, range="n = 2^e, 2^e ± 1 and 10^e, up to 2^64")

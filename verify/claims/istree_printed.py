@@ -22,19 +22,13 @@ from verify.claims.istree_layer7 import TREES, by_algorithm_1
 from verify.claims.models import ISTREE
 from verify.claims.readings_of_heads import EMBEDDED, TIED_HEAD_ID, count, indicator, threshold, tied_outputs
 from verify.framework.check import Check
-from verify.framework.claim import Claim, Counterexample, Kind, Reading, Verdict, claim, claims, judges
+from verify.framework.claim import Counterexample, Kind, Reading, claim, claims, judges
+from verify.framework.predicates import Predicate
 from verify.runs.costs import PRECISION
 from verify.runs.istree_walks import ORDERS, build_model, every_graph, random_graphs
 
 REPAIRED = "4.7/repaired"
 model = partial(build_model, "transformer", PAPER.name, "repaired")
-
-
-def as_printed(finding: Finding, kind: Kind, *readings: Reading, said: str = "") -> Claim:
-    """Returns the claim about one finding put back to print."""
-    statement = f"{said or STATEMENT} As printed: {finding.printed}."
-    more = {"finding": finding.id, "expected": Verdict.REFUTED, "kind": kind, "readings": readings}
-    return ISTREE.claim(finding.id, statement, source=finding.source, **more)
 
 
 # The output head
@@ -48,10 +42,9 @@ class LastVertex:
     v: int
 
 
-def between(n: int, v: int) -> Counterexample | None:
-    """Returns whether the word of v lies halfway between two others: then so does its logit between theirs, whatever the output
-    is.
-    """
+def between(vertex: LastVertex) -> Counterexample | None:
+    """Refutes a vertex whose word lies halfway between two others: so does its logit then, whatever the output is."""
+    n, v = vertex.n, vertex.v
     if not 1 < v < n:
         return None
     words = model(n, (TIED_HEAD.id,)).model.words  # numbers before special words
@@ -64,25 +57,14 @@ def between(n: int, v: int) -> Counterexample | None:
 EVERY_VERTEX = "For each vertex v, some output of the last layer makes v, and v alone, the likeliest vertex."
 
 
-@judges(
-    as_printed(
-        TIED_HEAD,
-        Kind.FALSE,
-        *tied_outputs(stem=REPAIRED, of_model=False),
-        said=EVERY_VERTEX,
-    )
-)
+@judges(ISTREE.as_printed(TIED_HEAD, EVERY_VERTEX, Kind.FALSE, *tied_outputs(stem=REPAIRED, of_model=False)))
 def test_tied_head(check: Check) -> None:
-    def decodes(vertex: LastVertex) -> Counterexample | None:
-        return between(vertex.n, vertex.v)
-
     sizes = small(check, range(1, 7))
     check.exhaustive(
         (LastVertex(n, v) for n in sizes for v in range(1, n + 1)),
-        decodes,
+        between,
         count=sum(sizes),
         range="each vertex of n, against every output",
-        size=lambda vertex: vertex.n,
     )
 
 
@@ -92,17 +74,16 @@ PROMISED_ID = "edge-count-promised"
 
 
 def ends_at(graph: Graph) -> int:
-    """Returns the position of the tour's last vertex after the prompt, however many edges that has; 0 if the search meets a
-    cycle: NO.
-    """
+    """Returns the position of the tour's last vertex after the prompt; 0 if the search meets a cycle, which means NO."""
     tour = list(depth_first_tour(graph))
     walked = sum(u in tour for u, _ in graph.edges)
     return 1 + 3 * len(graph.edges) + len(tour) if walked < len(set(tour)) else 0
 
 
 @judges(
-    as_printed(
+    ISTREE.as_printed(
         EDGE_COUNT,
+        STATEMENT,
         Kind.OPEN,
         Reading("any prompt; a full chain of thought is recognised by ending at position 5n − 3", holds=False),
         Reading("inputs have n − 1 edges, as |Tokenize(G)| = 3n − 2 says", holds=True, shown=f"4.7/{PROMISED_ID}"),
@@ -180,17 +161,23 @@ SLIPS = {
 }
 
 
-@claims("finding", SLIPS, lambda finding: as_printed(finding, Kind.SLIP, *SLIPS[finding]))
+@claims("finding", SLIPS, lambda finding: ISTREE.as_printed(finding, STATEMENT, Kind.SLIP, *SLIPS[finding]))
 def test_slip(check: Check, engine: str, finding: Finding) -> None:
-    look_for_wrong_answers(check, (finding.id,), check.precision_text(PRECISION))
+    look_for_wrong_answers(check, finding, check.precision_text(PRECISION))
 
 
-def look_for_wrong_answers(check: Check, printed: tuple[str, ...], precision: str) -> None:
-    """Looks for a wrong answer among small inputs one by one, then among random ones."""
+def by_decoding(check: Check, *printed: Finding) -> Predicate[Graph]:
+    """Returns the judge of what the model with these findings put back to print decodes."""
 
     def right(graph: Graph) -> Counterexample | None:
-        return wrong(graph, decode(check, graph, PAPER, printed), PAPER)
+        return wrong(graph, decode(check, graph, PAPER, tuple(finding.id for finding in printed)), PAPER)
 
+    return right
+
+
+def look_for_wrong_answers(check: Check, printed: Finding, precision: str) -> None:
+    """Looks for a wrong answer among small inputs one by one, then among random ones."""
+    right = by_decoding(check, printed)
     every_graph(check, (2, 3), right, f"every graph on 2 or 3 vertices {ORDERS}", precision=precision)
     random_graphs(check, small(check, range(4, 9)), right, examples=400, families=TREES, precision=precision)
 
@@ -218,8 +205,9 @@ def roomy_precision(n: int) -> int:
 
 
 @judges(
-    as_printed(
+    ISTREE.as_printed(
         SCORE_RANGE,
+        STATEMENT,
         Kind.OPEN,
         Reading(
             "numbers of R_p, which is fixed point, and p is the least odd number above 10·log2 n, the constant printed for"
@@ -239,19 +227,14 @@ def roomy_precision(n: int) -> int:
     )
 )
 def test_score_range(check: Check, engine: str) -> None:
-    def right(graph: Graph) -> Counterexample | None:
-        return wrong(graph, decode(check, graph, PAPER, (SCORE_RANGE.id,)), PAPER)
-
+    right = by_decoding(check, SCORE_RANGE)
     if sizes := small(check, range(HOLDS_FROM, 17)):  # below, e^−n alone could be to blame
         precision = check.precision_text("p = the least odd number above 10·log2 n")
         random_graphs(check, sizes, right, examples=400, families=TREES, precision=precision)
 
 
 @ISTREE.judges(
-    ROOMY_ID,
-    f"{STATEMENT} With the printed score factors, at {ROOMY}.",
-    source=SCORE_RANGE.source,
-    variant="printed",
+    ROOMY_ID, f"{STATEMENT} With the printed score factors, at {ROOMY}.", source=SCORE_RANGE.source, variant="printed"
 )
 def test_roomy(check: Check, engine: str) -> None:
     def right(graph: Graph) -> Counterexample | None:
@@ -262,9 +245,7 @@ def test_roomy(check: Check, engine: str) -> None:
 
     sizes = check.sizes(HOLDS_FROM, cap=16)
     stars = (Graph(len(edges) + 1, edges) for edges in FAILING_STARS)
-    check.fails_below(
-        HOLDS_FROM, stars, right, range="stars on 6 to 8 vertices", size=lambda graph: graph.n, precision=ROOMY
-    )
+    check.fails_below(HOLDS_FROM, stars, right, range="stars on 6 to 8 vertices", precision=ROOMY)
     random_graphs(check, sizes, right, examples=60, precision=ROOMY)
 
 
@@ -276,7 +257,6 @@ def test_roomy(check: Check, engine: str) -> None:
     f"The printed weights of Theorem 4.7 decide IsTree, with the slips of C.3, C.5, C.14 and the edge count set right, and"
     f" bits enough. {EMBEDDED}",
     variant="printed",
-    expected=Verdict.REFUTED,
     kind=Kind.FALSE,
     slip="tied-head",
     readings=tied_outputs(TIED_HEAD_ID, REPAIRED),
@@ -284,9 +264,7 @@ def test_roomy(check: Check, engine: str) -> None:
 def test_istree_as_printed(check: Check, engine: str) -> None:
     """Judges the print with its output head and its layer 7; edges are written smaller end first."""
 
-    def right(graph: Graph) -> Counterexample | None:
-        return wrong(graph, decode(check, graph, PAPER, (TIED_HEAD.id, LAYER_7.id)), PAPER)
-
+    right = by_decoding(check, TIED_HEAD, LAYER_7)
     # Of two vertices both are ends of the vocabulary, which some output writes.
     few, precision = range(3, min(4, check.n_max) + 1), check.precision_text(PRECISION)
     every_graph(check, few, right, "every labelled graph on 3 or 4 vertices", kind="labelled", precision=precision)
@@ -316,7 +294,6 @@ def told_search(graph: Graph) -> Iterator[int]:
     statement="The search that pops the top of S1, puts it into S2 and pushes all its neighbours outside S2 yields 2n − 1 vertices"
     " of a tree, neighbours one after the other.",
     variant="printed",
-    expected=Verdict.REFUTED,
     kind=Kind.SLIP,
     readings=(
         Reading("Each vertex is yielded when it is popped: n vertices.", holds=False),

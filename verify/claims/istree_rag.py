@@ -44,9 +44,7 @@ model = partial(build_model, "rag", PAPER.name, "repaired")
 
 
 def judged(graph: Graph, words: Sequence[str], searches: int) -> Counterexample | None:
-    """Returns every token, the verdict, and how many tokens and searches there were: exactly so many for a tree, at most for
-    others.
-    """
+    """Judges every token, the verdict, and how many tokens and searches there were: of a tree, exactly so many."""
     expected, tree, n = rag.RAG.expected(graph), is_tree(graph), graph.n
     if list(words) != expected:
         pairs = enumerate(itertools.zip_longest(words, expected))
@@ -73,9 +71,7 @@ def judged_run(wired: Wired, graph: Graph, engine: str) -> Counterexample | None
 
 
 def verdicts(device: str) -> Batches[Graph, Counterexample | None]:
-    """Returns the first token that is not the expected one, for graphs of one size, by the dense engine; every search is made
-    again.
-    """
+    """Judges graphs of one size by the dense engine, which makes every search again."""
 
     def compute(cases: list[Graph]) -> Iterator[Counterexample | None]:
         wired = model(cases[0].n)
@@ -147,7 +143,6 @@ def test_as_printed(check: Check, engine: str, findings: tuple[Finding, ...]) ->
                 right,
                 count={2: 1, 3: 4}[n],  # the connected ones, OEIS A001187
                 range=f"every connected labelled graph on {n} vertices",
-                size=lambda graph: graph.n,
                 precision=check.precision_text(PRECISION),
             )
 

@@ -65,6 +65,5 @@ def test_few_bits_less_are_too_few(check: Check, subject: BitsSubject) -> None:
         sizes,
         partial(fails_below, subject, GAPS[subject]),
         range=f"n = {', '.join(map(str, sizes))}",
-        size=lambda n: n,
         precision="p(n) − 2, fused" if GAPS[subject] == 2 else f"p(n) − {GAPS[subject]} … p(n) − 2, fused",
     )

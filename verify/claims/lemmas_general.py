@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
@@ -184,13 +184,10 @@ def look(check: Check, engine: str, lemma: str, discipline: Discipline) -> None:
         least = part_of(lemma, parameter).least_precision(n, length)
         return max(least + family.room.bits(parameter, n), digits(length))
 
-    def right(case: LemmaCase) -> Counterexample | None:
-        return judged(case, engine, discipline)
-
     longest = LONGEST if fused else LONGEST_SEQUENTIAL
     check.sampled(
         cases(lemma, check.sizes(), longest, precision),
-        right,
+        partial(judged, engine=engine, discipline=discipline),
         range=f"random parameters and columns of up to {longest} positions",
         size=lambda case: case.trial.n,
         precision="least p to least p + 20" if fused else f"p = least p + {family.room.text}",
@@ -208,9 +205,7 @@ def test_every_parameter(check: Check, engine: str, lemma: str) -> None:
     small = EVERY[lemma]
     own_precision(check)
 
-    def right(case: LemmaCase) -> Counterexample | None:
-        return judged(case, engine, Discipline.FUSED)
-
+    right = partial(judged, engine=engine, discipline=Discipline.FUSED)
     if small.n <= check.n_max:
         inputs = "every input" if small.at_once else f"every column of up to {small.longest} positions"
         pinned = " with a different payload at each" if small.pins else ""

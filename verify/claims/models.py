@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from constructions.istree import hybrid, lean, rag, transformer
+from constructions.wiring.finding import Finding
 from verify.dossiers.dossier import Subject
 from verify.dossiers.registry import find_subject
-from verify.framework.claim import Claim, F, judges
+from verify.framework.claim import Claim, F, Kind, Reading, judges
 
 
 @dataclass(frozen=True)
@@ -24,9 +25,13 @@ class Told:
 
     def claim(self, aspect: str, statement: str, *, source: str = "", **more: Any) -> Claim:
         """Returns a claim about it. source: by default where the paper tells of the model."""
-        aspect = f"lean-{aspect}" if self.variant == "lean" else aspect
-        source = source or self.place or f"Theorem {self.theorem}"
-        return Claim.about(self.theorem, self.task, aspect, source, statement, **{"variant": self.variant, **more})
+        aspect, more = f"lean-{aspect}" if self.variant == "lean" else aspect, {"variant": self.variant, **more}
+        return Claim.about(self.theorem, self.task, aspect, source or self.place, statement, **more)
+
+    def as_printed(self, finding: Finding, statement: str, kind: Kind, *readings: Reading) -> Claim:
+        """Returns the claim with one finding put back to print, alone."""
+        text, more = f"{statement} As printed: {finding.printed}.", {"finding": finding.id, "readings": readings}
+        return self.claim(finding.id, text, source=finding.source, kind=kind, **more)
 
     def judges(self, aspect: str, statement: str, **more: Any) -> Callable[[F], F]:
         """Returns a decorator: the function judges this claim about the model."""

@@ -12,7 +12,7 @@ from constructions.parts.heads.match_next import least_lead, match_next_precisio
 from constructions.wiring.part import Setting
 from precision.format import fixed_point
 from verify.framework.check import Check
-from verify.framework.claim import Counterexample, Kind, Reading, Verdict, claim
+from verify.framework.claim import Counterexample, Kind, Reading, claim
 from verify.inputs.trial import Trial
 from verify.oracles.fraction_theorems import cubic_error, leads_fall, nearest_to_the_next, third_differences
 from verify.oracles.printed_gadgets import CUBIC, SMALLEST_CUBIC, cubic_identity
@@ -85,7 +85,6 @@ def test_next_fraction(check: Check, engine: str) -> None:
         stays_nearest,
         count=sum(sizes),  # n of them for each n
         range=f"1/(m + 1) is the nearest to all within a quantum of nxt(1/m): every m ≤ n, n = {sizes_text(sizes)}",
-        size=lambda place: place.n,
         precision=check.precision_text("least p, hence also above"),
     )
     small = claimed_sizes(check, part, range(1, min(EXHAUSTIVE_TOP, check.n_max) + 1))
@@ -101,9 +100,7 @@ def rounds_to(value: Fraction, m: int) -> bool:
 
 
 def is_nearest(value: Fraction, m: int) -> bool:
-    """Returns whether 1/m is the only unit fraction nearest to `value`: which lies between the midpoints to 1/(m + 1) and to
-    1/(m − 1).
-    """
+    """Returns whether 1/m alone is the nearest unit fraction: `value` lies between the midpoints to its two neighbours."""
     top, bottom = value.numerator, value.denominator
     above = 2 * m * (m + 1) * top > (2 * m + 1) * bottom
     return above and (m == 1 or 2 * m * (m - 1) * top < (2 * m - 1) * bottom)
@@ -111,7 +108,6 @@ def is_nearest(value: Fraction, m: int) -> bool:
 
 @claim(
     "C.19/printed",
-    source="Lemma C.19",
     statement="|nxt(x) − next(x)| ≤ next(x)³ + O(n^−10A) for the cubic nxt, x = ROUND(1/m, p), m ≤ n^A, p > 10A·log2 n.",
     variant="printed",
 )
@@ -139,7 +135,6 @@ class Width:
     source="Lemma C.18, the function nxt",
     statement="One feed-forward block of some width computes x − x² + x³ at each real x in (0, 11/40], in exact arithmetic.",
     variant="printed",
-    expected=Verdict.REFUTED,
     kind=Kind.OPEN,
     readings=(
         Reading("one ReGLU feed-forward of section 3.1, of any width", False),
@@ -205,7 +200,6 @@ def test_one_block_is_the_cubic_at_counts(check: Check) -> None:
         same,
         count=sum(n - SMALLEST_CUBIC + 1 for n in sizes),
         range="every 1/m, 4 ≤ m ≤ n",
-        size=lambda place: place.n,
     )
     check.argued("All n: lines through n points have at most n bends, and a unit is 0 before its corner.")
 
@@ -273,6 +267,5 @@ def test_least_lead(check: Check) -> None:
             sizes,
             scale_is_enough,
             range=f"the factor T, m = n + 1 as the last count: n = {sizes_text(sizes)}",
-            size=lambda n: n,
             precision="least p",
         )

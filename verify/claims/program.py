@@ -12,7 +12,7 @@ from verify.automata.token_automaton import Label
 from verify.claims.models import ISTREE, ISTREE_LEAN, OF_RETRIEVAL, of_retrieval
 from verify.claims.questions import every_question
 from verify.claims.run_invariants import COUNTS
-from verify.claims.standard import ALGORITHM_1, DEFINED, SEARCHES, explained, long_run_sizes, name_of
+from verify.claims.standard import ALGORITHM_1, DEFINED, SEARCHES, explained, first_other, long_run_sizes, name_of
 from verify.dossiers.dossier import LEAST
 from verify.dossiers.istree.lemmas.search import MODELS as SEARCHES_OF
 from verify.dossiers.istree.lemmas.search import N, theory
@@ -84,14 +84,9 @@ class Wiring:
         )
         read, end = Input(tokens_of([*prompt, *right])), layout.end_of_prompt
         last = Label(end, IN_PROMPT) if end else SECOND if graph.edges else Label(layout.start)
-        for k, word in enumerate(right, start=len(prompt)):
-            said = right[k - len(prompt) - 1] if k > len(prompt) else ""
-            label = last if not said else Label(said, IN_THOUGHT) if said == end else THOUGHT
-            due = step(graph.n, layout, label, by_counts=not self.lean)
-            if due is None or read.word_at(due, k) != word:
-                found = due and read.word_at(due, k)
-                return Counterexample(layout=layout.name, position=k, expected=word, due=found)
-        return None
+        labels = [last, *(Label(word, IN_THOUGHT) if word == end else THOUGHT for word in right[:-1])]
+        due = (step(graph.n, layout, label, by_counts=not self.lean) for label in labels)
+        return first_other(read, len(prompt), due)
 
 
 OF_WIRINGS = {

@@ -43,9 +43,7 @@ def compared(n: int) -> tuple[TokenAutomaton, tuple[Answer | None, ...]]:
 
 
 def states_after(texts: TokenAutomaton, here: frozenset[int], tokens: Sequence[Spoken], k: int) -> frozenset[int]:
-    """Returns the states where the token at position k, from 1, can stand if the one before stands at one of these; at 1, after
-    none.
-    """
+    """Returns the states where token k, from 1, can stand if the one before stands at one of `here`; at 1, after none."""
     name, number = tokens[k - 1]
 
     def fits(state: State) -> bool:

@@ -11,7 +11,7 @@ from constructions.parts.heads.count import FINDING as COUNT
 from constructions.parts.heads.match import FINDING as SCORE_RANGE
 from constructions.retrieval.retriever import TIED_HEAD
 from constructions.wiring.finding import Finding
-from verify.framework.claim import Kind, Reading, Verdict
+from verify.framework.claim import Kind, Reading
 
 TWO_BLOCKS = "4.6/counting-two-blocks"
 AT_LEAST = "at-least"
@@ -164,7 +164,7 @@ def verdict(findings: Sequence[Finding], stem: str) -> dict[str, Any]:
         return {}
     if len(findings) == 1:
         kind, readings = readings_of_finding(left[0], stem)
-        return {"expected": Verdict.REFUTED, "kind": kind, "readings": readings, "slip": left[0]}
+        return {"kind": kind, "readings": readings, "slip": left[0]}
     if TIED_HEAD.id in left:
         readings = tied_outputs(TIED_HEAD_ID, stem)
         if INDICATOR.id in left:  # by it the model answers FAILED before its head is asked
@@ -172,10 +172,10 @@ def verdict(findings: Sequence[Finding], stem: str) -> dict[str, Any]:
                 *readings,
                 Reading("with C.3 set right the tied head still fails", False, f"{stem}/{TIED_HEAD.id}"),
             )
-        return {"expected": Verdict.REFUTED, "kind": Kind.FALSE, "readings": readings, "slip": TIED_HEAD.id}
+        return {"kind": Kind.FALSE, "readings": readings, "slip": TIED_HEAD.id}
     readings = (
         Reading("both slips as printed, those of Lemmas C.3 and C.14", False),
         Reading("both set right, and the rest filled in", True, stem, "beside each of them, in Lemmas C.3 and C.14"),
         *at_least_readings(stem),
     )
-    return {"expected": Verdict.REFUTED, "kind": Kind.SLIP, "readings": readings, "slip": COUNT.id}
+    return {"kind": Kind.SLIP, "readings": readings, "slip": COUNT.id}

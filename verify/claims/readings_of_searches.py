@@ -12,7 +12,7 @@ from constructions.retrieval.grams import BOUNDARIES
 from constructions.retrieval.rag import SPACED_COUNT
 from constructions.turing import hybrid, rag
 from constructions.wiring.finding import Finding
-from verify.framework.claim import Claim, Kind, Reading, Verdict
+from verify.framework.claim import Claim, Kind, Reading
 
 
 @dataclass(frozen=True)
@@ -175,7 +175,7 @@ def as_printed_text(findings: Sequence[Finding]) -> str:
 
 def as_printed(theorem: str, task: str, source: str, statement: str, findings: Sequence[Finding]) -> Claim:
     """Returns the claim with these findings as printed: one alone, or all."""
-    more = {"expected": Verdict.REFUTED, **options_of_findings(findings)}
+    more = options_of_findings(findings)
     text = f"{statement} {as_printed_text(findings)}"
     if len(findings) != 1:
         return Claim.about(theorem, task, "printed", source, text, variant="printed", **more)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from constructions import recall
 from constructions.retrieval.task import ASK, FAILED, Question
 from constructions.wiring.finding import Finding
 from verify.framework.check import Check
-from verify.framework.claim import Claim, Counterexample, Kind, Reading, Verdict, claim, claims
+from verify.framework.claim import Claim, Counterexample, Kind, Reading, claim, claims
 from verify.oracles import lower_bounds
 from verify.oracles.counts import sequences
 from verify.oracles.lower_bounds import BESIDE_ORACLE, LowerBound
@@ -47,6 +48,7 @@ from verify.oracles.reductions import (
 LONGEST = 8  # bits of all inputs that are gone through
 LONGEST_READ = 5  # bits of those whose words are compared with a theorem's
 LARGEST_C = 4
+LENGTHS = range(2, LARGEST_C + 1)  # c
 BOUND = "A deterministic recurrent model that is always right has 2^n states after Alice's words, n bits, whatever it thinks then."
 
 
@@ -56,6 +58,11 @@ class Held:
 
     x: Bits
     k: int
+
+    @property
+    def n(self) -> int:
+        """Returns how many bits there are."""
+        return len(self.x)
 
 
 def lengths(check: Check, most: int = LONGEST) -> range:
@@ -83,7 +90,7 @@ def examine(check: Check, reduction: Reduction, mark: str = "") -> None:
             answer = reduction.right_answer(held.x, held.k)
         except NoInstance as error:
             return Counterexample(prompt=prompt, no_input=str(error))
-        bit = reduction.tells(len(held.x), answer)
+        bit = reduction.tells(held.n, answer)
         return None if bit == wanted else Counterexample(prompt=prompt, answer=answer, wanted=wanted, told=bit)
 
     def apart(n: int) -> Counterexample | None:
@@ -96,12 +103,9 @@ def examine(check: Check, reduction: Reduction, mark: str = "") -> None:
         tells_them_apart,
         count=pairs(reduction, sizes),
         range=f"{mark}the answer tells Bob's bit: every x of n bits, every k",
-        size=lambda held: len(held.x),
     )
     some = [n for n in sizes if reduction.ks(n)]
-    check.exhaustive(
-        some, apart, count=len(some), range=f"{mark}how many x the answers tell apart: each n", size=lambda n: n
-    )
+    check.exhaustive(some, apart, count=len(some), range=f"{mark}how many x the answers tell apart: each n")
 
 
 def read_so(check: Check, shown: LowerBound, words: Callable[[Bits, int], Words], mark: str = "", **more: int) -> None:
@@ -118,7 +122,6 @@ def read_so(check: Check, shown: LowerBound, words: Callable[[Bits, int], Words]
         same,
         count=pairs(INDEX, sizes),
         range=f"{mark}what is proved is of these words: every x of n bits, n ≥ {least}, every k",
-        size=lambda held: len(held.x),
     )
 
 
@@ -155,41 +158,49 @@ class Bound:
     @property
     def claim(self) -> Claim:
         """Returns the claim."""
-        about = self.theorem, self.task, self.aspect
-        source, text = self.reductions[0].source, f"{self.reductions[0].statement} {self.says}"
+        source, text, more = self.reductions[0].source, f"{self.reductions[0].statement} {self.says}", dict[str, Any]()
         if self.finding is not None:
-            printed = f"{text} As printed: {self.finding.printed}."
-            return Claim.about(
-                *about,
-                source,
-                printed,
-                variant="printed",
-                expected=Verdict.REFUTED,
-                kind=self.kind,
-                readings=(Reading(AS_PRINTED, holds=False), *self.right),
-                slip=self.finding.id,
-            )
-        return Claim.about(*about, source, text, variant="printed" if self.as_printed else "repaired")
+            text += f" As printed: {self.finding.printed}."
+            more = {
+                "readings": (Reading(AS_PRINTED, holds=False), *self.right),
+                "kind": self.kind,
+                "slip": self.finding.id,
+            }
+        variant = "printed" if self.as_printed or more else "repaired"
+        return Claim.about(self.theorem, self.task, self.aspect, source, text, variant=variant, **more)
 
 
 AS_PRINTED = "The words are those that are printed, and nothing more."
 
 
-def higher(task: str, shown: str) -> Reading:
-    """Returns the reading in which values are no keys."""
-    return Reading(f"The value is 1 higher: {task}.", holds=True, shown=shown, stands="the obvious form")
+def lookups(
+    task: str,
+    called: str,
+    repaired: tuple[Reduction, ...],
+    printed: tuple[Reduction, ...],
+    shown: LowerBound,
+    array: str,
+    of_array: str,
+) -> Iterator[Bound]:
+    """Yields the bounds of a task that looks up a key: repaired, as printed, and for each reading that sets the print right.
 
-
-def fewer(task: str, shown: str) -> Reading:
-    """Returns the reading in which Bob's key is any but the last."""
-    text = f"Bob's k is any but the last, n − 1 bits, which is Ω(n) as well: {task}."
-    return Reading(text, holds=True, shown=shown)
-
-
-def last(task: str, shown: str) -> Reading:
-    """Returns the reading in which the last occurrence of the key is meant."""
-    text = f"The last occurrence with a token after it is meant, though Theorem 5.2's searches find the first: {task}."
-    return Reading(text, holds=True, shown=shown)
+    called: the task in sentences. printed: the reductions to c = 2, 3, … tokens. array: the aspect of the reading that splits the
+    sequence into keys and values, which `of_array` tells.
+    """
+    last = "The last occurrence with a token after it is meant, though Theorem 5.2's searches find the first"
+    stem = f"4.6/lower-{task}"
+    right = (
+        Reading(of_array, holds=True, shown=f"{stem}/{array}"),
+        Reading(f"The value is 1 higher: {called}.", holds=True, shown=stem, stands="the obvious form"),
+        Reading(f"Bob's k is any but the last, n − 1 bits, which is Ω(n) as well: {called}.", True, f"{stem}/but-last"),
+        Reading(f"{last}: {called}.", holds=True, shown=f"{stem}/last"),
+    )
+    split = tuple(split_blocks(one, c) for c, one in enumerate(printed, 2))
+    yield Bound("4.6", task, "lower", repaired, shown=shown)
+    yield Bound("4.6", task, "lower/printed", printed, COLLISION, least=2, right=right, kind=Kind.OPEN)
+    yield Bound("4.6", task, f"lower/{array}", split, as_printed=True)
+    yield Bound("4.6", task, "lower/but-last", tuple(map(but_last, printed)), says=FEWER, as_printed=True, least=2)
+    yield Bound("4.6", task, "lower/last", tuple(map(read_last, printed)), as_printed=True)
 
 
 def empty_sum(shown: str) -> Reading:
@@ -218,72 +229,24 @@ AT_LEAST = (
 )
 BOUNDS = [
     Bound("4.6", "index", "lower", (INDEX,), shown=lower_bounds.INDEX),
-    Bound("4.6", "recall", "lower", (recalls(),), shown=lower_bounds.RECALL),
-    Bound(
-        "4.6",
+    *lookups(
         "recall",
-        "lower/printed",
+        "recall",
+        (recalls(),),
         (recalls(printed=True),),
-        COLLISION,
-        least=2,
-        right=(
-            Reading(
-                "The sequence is an array of keys and values, as the main text introduces associative recall: recall.",
-                holds=True,
-                shown="4.6/lower-recall/pairs",
-            ),
-            higher("recall", "4.6/lower-recall"),
-            fewer("recall", "4.6/lower-recall/but-last"),
-            last("recall", "4.6/lower-recall/last"),
-        ),
-        kind=Kind.OPEN,
+        lower_bounds.RECALL,
+        "pairs",
+        "The sequence is an array of keys and values, as the main text introduces associative recall: recall.",
     ),
-    Bound("4.6", "recall", "lower/pairs", (split_blocks(recalls(printed=True), 2),), as_printed=True),
-    Bound("4.6", "recall", "lower/but-last", (but_last(recalls(printed=True)),), says=FEWER, as_printed=True, least=2),
-    Bound("4.6", "recall", "lower/last", (read_last(recalls(printed=True)),), as_printed=True),
-    Bound("4.6", "ngram", "lower", tuple(ngrams(c) for c in range(2, LARGEST_C + 1)), shown=lower_bounds.NGRAM),
-    Bound(
-        "4.6",
+    *lookups(
         "ngram",
-        "lower/printed",
-        tuple(ngrams(c, printed=True) for c in range(2, LARGEST_C + 1)),
-        COLLISION,
-        least=2,
-        right=(
-            Reading(
-                "The sequence is an array of blocks of c tokens, a key of c − 1 and its value, as the main text extends associative"
-                " recall to longer keys: c-grams.",
-                holds=True,
-                shown="4.6/lower-ngram/blocks",
-            ),
-            higher("c-grams", "4.6/lower-ngram"),
-            fewer("c-grams", "4.6/lower-ngram/but-last"),
-            last("c-grams", "4.6/lower-ngram/last"),
-        ),
-        kind=Kind.OPEN,
-    ),
-    Bound(
-        "4.6",
-        "ngram",
-        "lower/blocks",
-        tuple(split_blocks(ngrams(c, printed=True), c) for c in range(2, LARGEST_C + 1)),
-        as_printed=True,
-    ),
-    Bound(
-        "4.6",
-        "ngram",
-        "lower/but-last",
-        tuple(but_last(ngrams(c, printed=True)) for c in range(2, LARGEST_C + 1)),
-        says=FEWER,
-        as_printed=True,
-        least=2,
-    ),
-    Bound(
-        "4.6",
-        "ngram",
-        "lower/last",
-        tuple(read_last(ngrams(c, printed=True)) for c in range(2, LARGEST_C + 1)),
-        as_printed=True,
+        "c-grams",
+        tuple(map(ngrams, LENGTHS)),
+        tuple(ngrams(c, printed=True) for c in LENGTHS),
+        lower_bounds.NGRAM,
+        "blocks",
+        "The sequence is an array of blocks of c tokens, a key of c − 1 and its value, as the main text extends associative"
+        " recall to longer keys: c-grams.",
     ),
     Bound("4.6", "counting", "lower", (COUNTING,), shown=lower_bounds.COUNTING),
     Bound("4.6", "counting", "lower/list", (LIST,), says=BY_LENGTH),
@@ -361,7 +324,6 @@ def oracle(words: Words, key: str) -> str:
 
 @claim(
     "5.1/oracle-simulated",
-    source="Theorem 5.1",
     statement="Where every other token is one special token and the rest are bits, an associative-recall oracle knows"
     " one of 6 things of Alice's words; it and the text that follows give its every answer.",
 )
@@ -388,11 +350,7 @@ def test_simulated_oracle(check: Check) -> None:
         size=lambda asked: len(asked.x),
     )
     check.exhaustive(
-        lengths(check),
-        few,
-        count=min(LONGEST, check.n_max),
-        range="how much the oracle knows: all x of n bits",
-        size=lambda n: n,
+        lengths(check), few, count=min(LONGEST, check.n_max), range="how much the oracle knows: all x of n bits"
     )
     check.argued("All n: what the oracle knows are the tokens after <s>, 0, 1 and the special one, whatever n is.")
 
@@ -401,7 +359,6 @@ def test_simulated_oracle(check: Check) -> None:
     theorem="5.1",
     task="index",
     aspect="lower",
-    source="Theorem 5.1",
     statement=f"{INTERLEAVED.statement} With an associative-recall oracle as the only call, a deterministic recurrent"
     " model that is always right still has 2^(n − 2) states after Alice's words, n − 2 bits, whatever it thinks then.",
 )
@@ -418,5 +375,4 @@ def test_index_beside_oracle(check: Check) -> None:
         apart,
         count=min(LONGEST, check.n_max),
         range="how many x are told apart of which the oracle knows the same: each n",
-        size=lambda n: n,
     )

@@ -43,22 +43,21 @@ def test_circuit_size(check: Check) -> None:
 
     cases = [RnnSize(name, n) for name in RNNS for n in (1, 2)]
     text = f"the steps of {', '.join(RNNS)} at n = 1, 2; larger ones: the claims that end in circuit"
-    check.chosen(cases, within, range=text, size=lambda case: case.n, precision="least p")
+    check.chosen(cases, within, range=text, precision="least p")
 
 
 @claim(
     "5.8/parameter-cost",
-    source="Theorem 5.8",
     statement="The parameters have O(B·k·(log n + log(B·k))) bits for n steps, B states and k symbols, which is O(A·B²·log n) for"
     " n^A steps of a machine that does not grow with n: at most (8,068 + 122·B·k)·p with p ≤ 6·(1 + log2 n) + 25"
     " or p ≤ 4·log2(B·k) + 19.",
 )
 def test_parameter_bits(check: Check) -> None:
     def within(size: Size) -> Counterexample | None:
-        wired = HYBRID.solver(size.machine).build(size.steps)
+        wired = HYBRID.solver(size.machine).build(size.n)
         p, entries = wired.arithmetic.format.significand_bits + 1, size.states * size.symbols
         most, bits = (
-            max(6 * (1 + math.log2(size.steps)) + 25, 4 * math.log2(entries) + 19),
+            max(6 * (1 + math.log2(size.n)) + 25, 4 * math.log2(entries) + 19),
             measure(wired.model, p).parameter_bits,
         )
         bound = (8_068 + 122 * entries) * p
@@ -68,7 +67,6 @@ def test_parameter_bits(check: Check) -> None:
         [Size(b, k, steps) for b in (1, 5, 25) for k in (2, 10) for steps in (1, 100, 10_000)],
         within,
         range="machines of 1, 5, 25 states and 2, 10 symbols, for 1, 100 and 10,000 steps",
-        size=lambda size: size.steps,
         precision="p = least_precision(n)",
     )
 
@@ -88,7 +86,6 @@ def test_two_step_counts(check: Check) -> None:
         [HardGraph(family, n) for n in check.sizes(LEAST, ratio=20, cap=3000) for family in FAMILIES],
         within,
         range=f"{', '.join(FAMILIES)}; that the model writes this many: 5.3/istree-scale",
-        size=lambda hard: hard.n,
     )
 
 
@@ -158,7 +155,6 @@ class Alphabet:
 
 @claim(
     "5.1/any-alphabet",
-    source="Theorem 5.1",
     statement="Beside an associative-recall oracle, Index over σ tokens with a special one after each needs σ^n/(σ²·2^σ) states,"
     " and (n − 2)! over n tokens that all differ: Ω(n) bits for any alphabet.",
 )

@@ -6,7 +6,7 @@ import itertools
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from hypothesis import strategies as st
@@ -28,7 +28,7 @@ from verify.claims.readings_of_searches import as_printed_text, options_of_findi
 from verify.dossiers.registry import find_subject
 from verify.framework.batches import Batches
 from verify.framework.check import Check
-from verify.framework.claim import Claim, Counterexample, Verdict, claims
+from verify.framework.claim import Claim, Counterexample, claims
 from verify.inputs.hard_questions import LEAST, HardQuestion, hard_questions
 from verify.inputs.strategies import SHRINKABLE, Pick
 from verify.oracles.counts import questions
@@ -143,7 +143,7 @@ def test_every_small_question(check: Check, stem: str) -> None:
             right,
             count=sum(questions(name, longest, tokens, n, length) for n, longest, tokens, length in within),
             range=f"{text}, {what}, {discipline.value} (dense)",
-            size=(lambda case: case.n) if everything else None,
+            size="own" if everything else None,
             precision=PRECISION,
         )
 
@@ -161,11 +161,7 @@ def test_every_small_question(check: Check, stem: str) -> None:
 COUNTERS = tuple(stem for stem in RETRIEVERS if stem.endswith("/counting"))
 
 
-@claims(
-    "stem",
-    COUNTERS,
-    lambda stem: about(stem, AT_LEAST, "“At least k”, for k ≥ 1, is asked as more than k − 1."),
-)
+@claims("stem", COUNTERS, lambda stem: about(stem, AT_LEAST, "“At least k”, for k ≥ 1, is asked as more than k − 1."))
 def test_at_least(check: Check, engine: str, stem: str) -> None:
     def right(case: QuestionCase) -> Counterexample | None:
         """Returns the right answer; the threshold of a case is k − 1."""
@@ -181,7 +177,6 @@ def test_at_least(check: Check, engine: str, stem: str) -> None:
         right,
         count=sum(questions("counting", n, n, n, 2) for n in small),
         range="every sequence, every token and every k from 1 to n + 1",
-        size=lambda case: case.n,
         precision=check.precision_text(PRECISION),
     )
 
@@ -229,7 +224,12 @@ def cases(draw: DrawFn, task: str, sizes: Sequence[int]) -> QuestionCase:
 
 
 def ask(
-    check: Check, stem: str, case: QuestionCase, printed: tuple[str, ...], discipline: Discipline, engine: str = ""
+    check: Check,
+    stem: str,
+    case: QuestionCase,
+    printed: tuple[str, ...] = (),
+    discipline: Discipline = Discipline.FUSED,
+    engine: str = "",
 ) -> Counterexample | None:
     """Returns whether the engine's answer is right; a search that cannot be carried out is a wrong one."""
     wired = model(stem, case.n, len(case.query), printed, discipline, check.p_bits)
@@ -269,9 +269,7 @@ def test_random_questions(check: Check, engine: str, setup: RetrievalSetup) -> N
     longest = replace(retriever, query_length=LONGEST_C - 1) if name == "ngram" else retriever
     sizes = check.certified_sizes(sizes, lambda n: longest.least_precision(n, discipline))
 
-    def right(case: QuestionCase) -> Counterexample | None:
-        return ask(check, setup.stem, case, (), discipline)
-
+    right = partial(ask, check, setup.stem, discipline=discipline)
     small, large = [n for n in sizes if n <= 16], [n for n in sizes if n > 16]
     for some, examples in ((small, 150 if fused else 60), (large, 40 if fused else 15)):
         if some:
@@ -279,7 +277,6 @@ def test_random_questions(check: Check, engine: str, setup: RetrievalSetup) -> N
                 cases(name, some),
                 right,
                 range=f"random sequences and queries; n = {', '.join(map(str, some))}",
-                size=lambda case: case.n,
                 precision=check.precision_text(PRECISION),
                 max_examples=examples,
             )
@@ -306,22 +303,21 @@ def test_at_scale(check: Check, stem: str) -> None:
 
     def right(large: LargeCase) -> Counterexample | None:
         """Returns the right answer; the threshold of a case is k − 1."""
-        return ask(check, stem, large.case(task), (), Discipline.FUSED, "auto")
+        return ask(check, stem, large.case(task), engine="auto")
 
     def right_if_hard(hard: HardQuestion) -> Counterexample | None:
         """Compares the model's answer to an extreme question with the oracle's."""
-        return ask(check, stem, QuestionCase(hard.n, *hard.prompt(task)), (), Discipline.FUSED, "auto")
+        return ask(check, stem, QuestionCase(hard.n, *hard.prompt(task)), engine="auto")
 
     for n in check.sizes(LEAST, ratio=50):
         hard = hard_questions(task, n)
         which = f"extreme questions: {', '.join(case.name for case in hard)};" if n == LEAST else "the same questions,"
         text = f"{which} n = {n:,}"
-        check.chosen(hard, right_if_hard, range=text, size=lambda hard: hard.n, precision=PRECISION)
+        check.chosen(hard, right_if_hard, range=text, precision=PRECISION)
         check.sampled(
             st.builds(LargeCase, st.just(n), st.integers(0, 2**32 - 1)),
             right,
             range=f"random sequences of n = {n:,} tokens and random queries",
-            size=lambda large: large.n,
             precision=PRECISION,
             max_examples=40 if n <= 1000 else 3,
         )
@@ -345,7 +341,7 @@ class PrintedTask:
     @property
     def claim(self) -> Claim:
         """Returns the claim."""
-        searched = {"expected": Verdict.REFUTED, **options_of_findings(self.findings)}
+        searched = options_of_findings(self.findings)
         searched["readings"] = (*searched.get("readings", ()), *at_least_readings(self.stem))
         more = searched if RETRIEVERS[self.stem].searches else verdict(self.findings, self.stem)
         embedded = [EMBEDDED] if TIED_HEAD in self.findings else []
@@ -382,13 +378,10 @@ def test_as_printed(check: Check, engine: str, printed: PrintedTask) -> None:
     retriever, ids = RETRIEVERS[printed.stem], tuple(finding.id for finding in printed.findings)
     name, tied = retriever.task.name, TIED_HEAD.id in ids
 
-    def right(case: QuestionCase) -> Counterexample | None:
-        return ask(check, printed.stem, case, ids, Discipline.FUSED)
+    right = partial(ask, check, printed.stem, printed=ids)
 
     def beside_the_point(case: QuestionCase) -> tuple[bool, bool]:
-        """Returns what comes last: no answer, which the tasks' definitions exclude; and for a tied head an end of the
-        vocabulary.
-        """
+        """Returns a key that sorts last: no answer, which definitions exclude; of a tied head, the ends of the vocabulary."""
         answer = retriever.task.answer(case.question)
         return answer == FAILED, tied and answer in ("1", str(case.n))
 
@@ -413,7 +406,7 @@ def test_as_printed(check: Check, engine: str, printed: PrintedTask) -> None:
     slips = [id for id in ids if id in SHOWN_BY]
     if len(ids) > 1 and slips and (case := SHOWN_BY[slips[0]]).n <= check.n_max:
         text = f"a question that {slips[0]} alone gets wrong"
-        check.chosen([case], right, range=text, size=lambda case: case.n, precision=precision)
+        check.chosen([case], right, range=text, precision=precision)
     if COUNT.id in ids:  # below, C.14's factor n alone could be to blame
         search(COUNTS_FROM, 2, 2)
         return
@@ -423,12 +416,7 @@ def test_as_printed(check: Check, engine: str, printed: PrintedTask) -> None:
     if ids == (SCORE_RANGE.id,):
         sizes = check.sizes(cap=AFFORDABLE.get(engine, check.n_max) // 4)
         check.sampled(
-            cases(name, sizes),
-            right,
-            range="random sequences and queries",
-            size=lambda case: case.n,
-            precision=precision,
-            max_examples=60,
+            cases(name, sizes), right, range="random sequences and queries", precision=precision, max_examples=60
         )
         if check.p_bits is None and check.n_max >= CERTIFIED[0]:
             subjects = [

@@ -85,7 +85,6 @@ def test_constant_size(check: Check, row: TheoremCost) -> None:
         [SizedModel(stem, n) for stem in row.stems for n in LADDER],
         as_small,
         range="matrices of all four at n = 10, 100, 1000",
-        size=lambda size: size.n,
         precision=PRECISION,
     )
 

@@ -9,19 +9,17 @@ from functools import cache
 from typing import Any
 
 from constructions.engines.reference import ReferenceEngine
-from constructions.istree import hybrid, rag, transformer
 from constructions.istree.graphs import EOS, LAYOUTS, PAPER, Graph, Layout, TokenLayout, expected_answer
 from constructions.istree.models import MODELS as GRAPH_MODELS
-from constructions.turing import cot
 from constructions.turing.library import find
 from constructions.wiring.wired import Wired
+from verify.claims.models import ISTREE, ISTREE_HYBRID, ISTREE_RAG, TURING_COT
 from verify.claims.turing import CHAMPIONS, champion
-from verify.dossiers.dossier import LEAST
+from verify.dossiers.dossier import LEAST, Subject
 from verify.dossiers.istree.texts import records_apart, records_limited
-from verify.dossiers.registry import find_subject
 from verify.dossiers.turing.configurations import queue
 from verify.framework.check import Check
-from verify.framework.claim import Counterexample, claim
+from verify.framework.claim import Counterexample
 from verify.inputs.strategies import graphs
 from verify.runs.istree_walks import ORDERS, build_model, every_graph
 from verify.runs.registers import registers_after
@@ -32,6 +30,12 @@ APART, RECORDS = "5.7/invariant-apart", "5.3/istree-invariant-records"
 LONGEST = 64  # steps of a run
 MOST_VERTICES = 8
 SPACES, MOST_STEPS = (2, 5), 1000  # cells whose program is told, and steps
+
+
+def follow(check: Check, subject: Subject, invariant: str, text: str) -> None:
+    """Checks by its lemmas that an invariant holds in every run. text: of which texts."""
+    theory, lemmas = subject.dossier.invariants[invariant]()
+    check.follows(theory, lemmas=lemmas, range=text)
 
 
 def _not_in_front(case: SpaceCase) -> Counterexample | None:
@@ -50,11 +54,9 @@ def _not_in_front(case: SpaceCase) -> Counterexample | None:
     return None
 
 
-@claim(
-    QUEUE,
-    task="turing",
-    source=cot.SOURCE,
-    statement="After the prompt, a token's digit is the one that entered the queue as many tokens before as there are cells; "
+@TURING_COT.judges(
+    "invariant-queue",
+    "After the prompt, a token's digit is the one that entered the queue as many tokens before as there are cells; "
     "in the prompt none leaves, nor has one entered. For every text of bb2 that is due; for other machines on samples.",
 )
 def test_queue(check: Check) -> None:
@@ -63,32 +65,24 @@ def test_queue(check: Check) -> None:
         [champion(COT, find(name)) for name in CHAMPIONS if find(name).steps <= min(check.n_max, LONGEST)],
         judged,
         range=f"the champions that run up to {LONGEST} steps, and a step after their end",
-        size=lambda case: case.steps,
         precision=COT.precision,
     )
     check.sampled(
         cases(COT, check.sizes(cap=LONGEST)),
         judged,
         range="random machines of up to 5 states and 4 symbols, words of up to 6, up to 8 cells besides",
-        size=lambda case: case.steps,
         precision=COT.precision,
         max_examples=15,
     )
-    subjects = [
-        find_subject("turing", MOST_STEPS, model="cot", machine=str(find("bb2").machine), cells=m) for m in SPACES
-    ]
+    subjects = [TURING_COT.subject(MOST_STEPS, machine=str(find("bb2").machine), cells=m) for m in SPACES]
     check.explained(
         subjects,
         range="what leaves is the token's digit, and what enters that of the token that is due as many positions later, if the "
         f"invariant holds up to then: bb2 on {' and '.join(map(str, SPACES))} cells",
     )
     for name in ("bb2", "bb5", "palindrome"):
-        made, lemmas = subjects[0].with_options(machine=str(find(name).machine)).dossier.invariants[queue(1).name]()
-        check.follows(
-            made,
-            lemmas=lemmas,
-            range=f"{name}: after a prompt, in any text whose words are those that are due; any number of cells and tokens",
-        )
+        text = f"{name}: after a prompt, in any text whose words are those that are due; any number of cells and tokens"
+        follow(check, subjects[0].with_options(machine=str(find(name).machine)), queue(1).name, text)
     check.argued(
         "Induction over the tokens: a word is the one that is due if the invariant holds up to the word before it."
     )
@@ -114,21 +108,12 @@ def _too_near(graph: Graph) -> Counterexample | None:
     return None
 
 
-@claim(
-    APART,
-    task="istree",
-    source=hybrid.SOURCE,
-    statement="Two incidence records of one vertex are at least 2 positions apart.",
-)
+@ISTREE_HYBRID.judges("invariant-apart", "Two incidence records of one vertex are at least 2 positions apart.")
 def test_apart(check: Check) -> None:
     small = range(1, min(3, check.n_max) + 1)
     every_graph(check, small, _too_near, f"every graph {ORDERS}, with its search")
-    made, lemmas = find_subject("istree", LEAST, model="hybrid").dossier.invariants["records of one vertex"]()
-    check.follows(
-        made,
-        lemmas=lemmas,
-        range="a record at an edge's last token and one after it, of prompts of any number of edges of a simple graph; every n",
-    )
+    text = "a record at an edge's last token and one after it, of prompts of any number of edges of a simple graph; every n"
+    follow(check, ISTREE_HYBRID.subject(LEAST), "records of one vertex", text)
 
 
 def _too_many(graph: Graph) -> Counterexample | None:
@@ -140,14 +125,7 @@ def _too_many(graph: Graph) -> Counterexample | None:
     return None
 
 
-@claim(
-    RECORDS,
-    theorem="5.3",
-    task="istree",
-    aspect="invariant-records",
-    source=rag.SOURCE,
-    statement="At each position, no more vertices have been recorded than there are.",
-)
+@ISTREE_RAG.judges("invariant-records", "At each position, no more vertices have been recorded than there are.")
 def test_records(check: Check) -> None:
     small = range(1, min(3, check.n_max) + 1)
     text = "every labelled graph on up to 3 vertices, with its searches"
@@ -156,16 +134,13 @@ def test_records(check: Check) -> None:
         graphs(check.sizes(cap=MOST_VERTICES)),
         _too_many,
         range="random graphs of all families, with their searches",
-        size=lambda graph: graph.n,
         max_examples=10,
     )
-    made, lemmas = find_subject("istree", LEAST, model="rag").dossier.invariants["records"]()
-    check.follows(
-        made,
-        lemmas=lemmas,
-        range="as many turns have the mark of a record as vertices are seen, so at most n, if searches find what is defined: the "
-        "invariants at the start and after each turn; every n",
+    text = (
+        "as many turns have the mark of a record as vertices are seen, so at most n, if searches find what is defined: the "
+        "invariants at the start and after each turn; every n"
     )
+    follow(check, ISTREE_RAG.subject(LEAST), "records", text)
     check.argued("Induction over the turns, which are the walk that is defined, one by one. Each record is of a turn.")
 
 
@@ -192,11 +167,9 @@ def _out_of_order(graph: Graph, layout: TokenLayout) -> Counterexample | None:
     return None
 
 
-@claim(
-    COUNTS,
-    task="istree",
-    source=transformer.SOURCE,
-    statement="At each position, the incidence records of a vertex so far have the counts 1/2, …, 1/(d + 1), each once, d ≤ n − 1.",
+@ISTREE.judges(
+    "invariant-counts",
+    "At each position, the incidence records of a vertex so far have the counts 1/2, …, 1/(d + 1), each once, d ≤ n − 1.",
 )
 def test_counts(check: Check) -> None:
     def consecutive(graph: Graph) -> Counterexample | None:
@@ -207,12 +180,10 @@ def test_counts(check: Check) -> None:
         text = "every labelled graph on 4 vertices, with its tour"
         every_graph(check, (4,), consecutive, text, kind="labelled")
     for layout in LAYOUTS.values():
-        made, lemmas = find_subject("istree", LEAST, layout=layout.name).dossier.invariants["counts of one vertex"]()
-        check.follows(
-            made,
-            lemmas=lemmas,
-            range=f"what 4.7/program finds in the registers, of prompts of any number of edges, layout {layout.name}; every n",
+        text = (
+            f"what 4.7/program finds in the registers, of prompts of any number of edges, layout {layout.name}; every n"
         )
+        follow(check, ISTREE.subject(LEAST, layout=layout.name), "counts of one vertex", text)
     check.argued(
         "Integers from 2 on that differ, and with each but 2 the one before, are 2, …, d + 1. The records of a vertex have "
         "different other ends, none of them the vertex, so d ≤ n − 1."

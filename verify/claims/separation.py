@@ -13,7 +13,6 @@ from constructions.engines import find_engine
 from constructions.istree.models import MODELS
 from constructions.models.search import SearchError
 from constructions.wiring.wired import Wired
-from precision.format import Discipline
 from verify.claims.models import ISTREE, ISTREE_HYBRID, ISTREE_RAG, Told
 from verify.claims.reductions import LARGEST_C, Held, every_pair, lengths, pairs
 from verify.claims.retrieval import RETRIEVERS, QuestionCase, about, ask
@@ -55,14 +54,12 @@ def solve(
         right,
         count=pairs(reduction, lengths(check, every)),
         range=f"{mark}every x and k, few bits",
-        size=lambda held: len(held.x),
         precision=precision,
     )
     check.sampled(
         held(sizes),
         right,
         range=f"{mark}random x and k; {', '.join(map(str, sizes))} bits",
-        size=lambda held: len(held.x),
         precision=precision,
         max_examples=examples,
     )
@@ -73,8 +70,8 @@ def by_retriever(check: Check, stem: str, reduction: Reduction) -> Judge:
 
     def right(held: Held) -> Counterexample | None:
         question = RETRIEVERS[stem].task.parse(" ".join(reduction.words(held.x, held.k)[1:]))
-        case = QuestionCase(reduction.size(len(held.x)), question.sequence, question.query)
-        return ask(check, stem, case, (), Discipline.FUSED)
+        case = QuestionCase(reduction.size(held.n), question.sequence, question.query)
+        return ask(check, stem, case)
 
     return right
 
@@ -104,7 +101,7 @@ def test_graphs_of_the_lower_bound(check: Check, engine: str, told: Told) -> Non
     chosen = MODELS[told.model]
 
     def right(held: Held) -> Counterexample | None:
-        vertices, words = OF_TREES.size(len(held.x)), OF_TREES.words(held.x, held.k)
+        vertices, words = OF_TREES.size(held.n), OF_TREES.words(held.x, held.k)
         expected = OF_TREES.right_answer(held.x, held.k)
         wired = tree_model(told.model, vertices)
         request = replace(chosen.request(wired, graph_of(vertices, words)), prompt=wired.tokens(words))

@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 
 from circuits.circuit import Circuit
 from circuits.models import SEARCHERS, SMALL, SPACE, TURING, Rnn, simulation_models
@@ -26,7 +26,7 @@ from verify.dossiers.rnn.lemmas import gates
 from verify.dossiers.shape import check_table
 from verify.dossiers.simulation import Simulation
 from verify.framework.check import Check
-from verify.framework.claim import Counterexample, Kind, Reading, Verdict, claim
+from verify.framework.claim import Counterexample, Kind, Reading, claim
 from verify.inputs.step_circuits import DrawnSizes, draw_circuit, draw_rnn
 from verify.oracles.counts import sequences
 from verify.oracles.step_circuits import steps
@@ -113,13 +113,9 @@ def words_of(task: PromptTask) -> int:
 
 @claim(
     "4.8/repaired",
-    source=SOURCE,
     statement="A Transformer of four blocks writes every gate of a shift register, a running sum and PARITY, and their words.",
 )
 def test_simulation(check: Check, engine: str) -> None:
-    def right(task: PromptTask) -> Counterexample | None:
-        return differs(task)
-
     def begins_right(task: PromptTask) -> Counterexample | None:
         wired, wanted = transformer(task.rnn, task.n, len(task.prompt), task.words), expected(task)
         wanted = list(wanted[: BEGINNING.get(check.engine, len(wanted))])
@@ -128,14 +124,16 @@ def test_simulation(check: Check, engine: str) -> None:
         return None if found == wanted else Counterexample(expected=wanted, written=found)
 
     text = f"parity: every prompt of up to {LONGEST} bits"
-    check.exhaustive(every_parity(), right, count=PARITIES, range=text, size=words_of, precision="least p")
+    check.exhaustive(every_parity(), differs, count=PARITIES, range=text, size=words_of, precision="least p")
     text = "shift register and sum: every prompt of up to two words at n = 1"
-    check.exhaustive(every_short(), right, count=SHORT, range=text, size=words_of, precision="least p")
+    check.exhaustive(every_short(), differs, count=SHORT, range=text, size=words_of, precision="least p")
     text = "longer prompts, to 320 words and 18,000 tokens"
-    check.chosen(LONG, right, range=text, size=words_of, precision="least p")
+    check.chosen(LONG, differs, range=text, size=words_of, precision="least p")
     tokens = f"the first {BEGINNING[engine]} tokens" if engine in BEGINNING else "all tokens"
     text = f"{tokens} of three runs, by {engine}"
-    check.chosen((PromptTask("parity", 1, (1,), 1), *LONG[:2]), begins_right, range=text, precision="least p")
+    check.chosen(
+        (PromptTask("parity", 1, (1,), 1), *LONG[:2]), begins_right, range=text, size=None, precision="least p"
+    )
 
 
 SEARCHING = ("index", "recall", "ngram", "counting")
@@ -161,7 +159,6 @@ RNNS = "parity at n = 1, 2, 8, 64 words, shift and sum at 1 and 8, the searches 
 
 @claim(
     "4.8/rounding",
-    source=SOURCE,
     statement="Rounding is sound in the Transformer that runs an RNN, on every prompt of n words, whatever its gates say: fused, at"
     " the least p. Eight RNNs of ours and six circuits that are drawn, of 53 to 4,804 gates.",
 )
@@ -172,7 +169,6 @@ def test_rounding(check: Check) -> None:
 
 @claim(
     "4.8/every-circuit",
-    source=SOURCE,
     statement="Of the shapes of 14 RNNs, of 53 to 4,804 gates: one certificate holds for every circuit with as many gates, state"
     " bits, inputs and outputs, and the same constant bits of the output. Rounding is sound whichever gates are AND, XOR or 1,"
     " whatever they read: fused, at the least p.",
@@ -192,7 +188,7 @@ def test_every_circuit(check: Check) -> None:
 
     cases = [RnnSize(rnn, lengths[0]) for rnn, lengths in LENGTHS.items()]
     text = "each gate: a symbol for each entry of the table that differs between circuits stands in block 2 alone, which writes it"
-    check.exhaustive(cases, tabulated, count=14, range=text, size=lambda task: task.n, precision="least p")
+    check.exhaustive(cases, tabulated, count=14, range=text, precision="least p")
 
 
 WRITTEN = {
@@ -202,7 +198,6 @@ WRITTEN = {
 
 @claim(
     "4.8/program",
-    source=SOURCE,
     statement="Of the shapes of six RNNs of ours and four that are drawn, of 53 to 591 gates: for every circuit with as many gates,"
     " state bits, inputs and outputs, and the same constant bits of the output, on every prompt of n words: each token that"
     " the Transformer writes is the circuit's; of an RNN that searches, if all tokens before it are. The RNN's logits are exact.",
@@ -224,7 +219,7 @@ def test_program(check: Check) -> None:
         "each position: AND, XOR and 1 of any two gates before it and their four values, each word for a bit of an input, the ends"
         " of each output's line"
     )
-    check.exhaustive(cases, writes_each_gate, count=16, range=text, size=lambda task: task.n, precision="least p")
+    check.exhaustive(cases, writes_each_gate, count=16, range=text, precision="least p")
     text = "all tokens after a prompt, of any circuit and any length, by induction: if each is right where those that it reads are"
     check.follows(gates.theory(), range=text)
     check.argued(
@@ -235,7 +230,6 @@ def test_program(check: Check) -> None:
 
 @claim(
     "4.8/own-circuit",
-    source=SOURCE,
     statement="Of four step circuits that are drawn, of 1 to 40 latches: the circuit that the Transformer runs is the one that was"
     " brought, with its words, for each word that it reads and every state.",
 )
@@ -296,10 +290,8 @@ def test_halts(check: Check) -> None:
 
 @claim(
     "4.8/input-bits",
-    source=SOURCE,
     statement="The Transformer writes every gate, where a head fetches the bits of the input.",
     variant="printed",
-    expected=Verdict.REFUTED,
     kind=Kind.OPEN,
     readings=(
         Reading(
@@ -313,9 +305,7 @@ def test_halts(check: Check) -> None:
     ),
 )
 def test_input_bits(check: Check) -> None:
-    def right(task: PromptTask) -> Counterexample | None:
-        return differs(task, (INPUT_BITS.id,))
-
+    right = partial(differs, printed=(INPUT_BITS.id,))
     text = f"parity: every prompt of up to {LONGEST} bits, all else repaired"
     check.exhaustive(every_parity(), right, count=PARITIES, range=text, size=words_of, precision="least p")
 
@@ -345,7 +335,6 @@ SIZES = [
 
 @claim(
     "4.8/size",
-    source=SOURCE,
     statement="Four blocks; O(C) parameters: at most (3w + 2)·(C + 40 + 2d) + 20·w·(p + d + 4) at width w ≤ 5d + 29, for words of d"
     " numbers; C + 1 tokens a step.",
 )
@@ -373,7 +362,6 @@ def test_size(check: Check) -> None:
 
 @claim(
     "4.8/words",
-    source=SOURCE,
     statement="No special words: the vocabulary is that of the RNN. Its embedding has two numbers more, 1 at the words number 1"
     " and 2, which stand for the values 0 and 1.",
 )
@@ -391,14 +379,12 @@ def test_words(check: Check) -> None:
         return None if numbers == wanted else Counterexample(embedding=numbers)
 
     sizes = [PromptSize(name, simulation_models()[name].n, 1) for name in simulation_models()]
-    check.exhaustive(
-        sizes, as_the_rnn, count=8, range="every RNN that the command runs, at its usual n", precision="least p"
-    )
+    text = "every RNN that the command runs, at its usual n"
+    check.exhaustive(sizes, as_the_rnn, count=8, range=text, size=None, precision="least p")
 
 
 @claim(
     "4.8/precision",
-    source=SOURCE,
     statement="O(log n) bits: at most 4·log2(L) + 2·log2(log2(L)) + 30 for L tokens of shift, sum and parity at n = 1.",
 )
 def test_precision(check: Check) -> None:
@@ -424,7 +410,6 @@ GATES = {  # of a step at n = 1 over R_p, twice
 
 @claim(
     "4.8/growth",
-    source=SOURCE,
     statement="C against p, at n = 1: 15p + 2 gates for shift, (37p + 5)/2 sum, 8p + 15 parity, 51p + 14 Index, 47p + 5 recall, "
     "for odd p from 11 to 25.",
 )

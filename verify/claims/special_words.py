@@ -20,7 +20,7 @@ from constructions.turing.library import find
 from constructions.wiring.wired import Wired
 from verify.claims.definitions import SPECIALS
 from verify.framework.check import Check
-from verify.framework.claim import Claim, Counterexample, Kind, Reading, Verdict, claims
+from verify.framework.claim import Claim, Counterexample, Kind, Reading, claims
 
 MACHINE = find("bb2").machine
 
@@ -82,7 +82,7 @@ def test_words(check: Check, model: Vocabulary) -> None:
         expected = each * n + fixed
         return None if len(words) == expected else Counterexample(expected=expected, words=sorted(words)[:40])
 
-    check.chosen(SIZES, as_many, range="six sizes", size=lambda n: n)
+    check.chosen(SIZES, as_many, range="six sizes")
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ class Spellings:
             "Special words are constantly many, as in appendix A.3: beside the numbers 1 … n, the repaired models have as many at "
             f"every n{self.machine}."
         )
-        more = {"variant": "printed", "expected": Verdict.REFUTED, "kind": Kind.OPEN, "readings": readings}
+        more = {"variant": "printed", "kind": Kind.OPEN, "readings": readings}
         return Claim.about(self.theorem, "", "special-words/printed", self.source, text, **more)
 
     @property
@@ -162,7 +162,7 @@ def test_special_words(check: Check, theorem: Spellings) -> None:
                 return Counterexample(task=model.task, expected=expected, spellings=sorted(spellings))
         return None
 
-    check.chosen(SIZES, as_many, range="six sizes, every word", size=lambda n: n)
+    check.chosen(SIZES, as_many, range="six sizes, every word")
 
 
 @claims("theorem", SPELLINGS, lambda theorem: theorem.printed)
@@ -174,4 +174,4 @@ def test_special_words_beside_the_numbers_to_n(check: Check, theorem: Spellings)
                 return Counterexample(task=model.task, least_n=SIZES[0], words_there=least, words_here=here)
         return None
 
-    check.chosen(SIZES, as_many_as_before, range="six sizes", size=lambda n: n)
+    check.chosen(SIZES, as_many_as_before, range="six sizes")

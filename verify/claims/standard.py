@@ -7,9 +7,11 @@ each definition is compared with its oracle in a file of its own, and `explained
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from constructions.language.interpreter import Input
+from constructions.language.terms import Answer
 from constructions.turing.library import find
 from precision.format import Discipline
 from verify.certificates.above import survey, unjudged
@@ -32,7 +34,7 @@ from verify.dossiers.registry import find_dossiers
 from verify.dossiers.retrieval.models import MODELS as RETRIEVERS
 from verify.dossiers.retrieval.models import RETRIEVERS as RETRIEVERS_OF
 from verify.framework.check import Check
-from verify.framework.claim import Claim, Json, claims, size_text
+from verify.framework.claim import Claim, Counterexample, Json, claims, size_text
 from verify.runs.costs import sizes_text
 from verify.stored.above import judge_of
 
@@ -132,6 +134,18 @@ def answered(
         f"{who} with a number that stands for each n of a case. {so} float64 has no such weights: {what} is about the weights as "
         "numbers."
     )
+
+
+def first_other(read: Input, start: int, answers: Iterable[Answer | None]) -> Counterexample | None:
+    """Returns where a text goes on otherwise than these answers say, one for each token after the first `start`.
+
+    An answer is None where no word is due.
+    """
+    for k, (answer, token) in enumerate(zip(answers, read.tokens[start:], strict=True), start):
+        said = None if answer is None else read.spoken(answer, k)
+        if said != token:
+            return Counterexample(position=k + 1, expected=str(token), due=str(said))
+    return None
 
 
 # Whose rounding a run certifies anew, and how the ledger says so

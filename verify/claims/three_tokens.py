@@ -69,7 +69,6 @@ def test_three_tokens_a_step(check: Check) -> None:
             count=RUNS,
             range=f"a machine for each run of 2 states and 2 symbols, {STEPS} steps on {cells} cells,"
             f" {f'the word {tape}' if tape else 'a blank tape'}",
-            size=lambda case: case.steps,
             precision=PRECISION,
         )
     check.exhaustive(
@@ -77,7 +76,6 @@ def test_three_tokens_a_step(check: Check) -> None:
         writes_the_run,
         count=small_spaces(),
         range="every machine of 1 state and 2 symbols in 1, 2 and 3 cells, blank or 10, 6 steps",
-        size=lambda case: case.steps,
         precision=PRECISION,
     )
     check.exhaustive(
@@ -97,7 +95,6 @@ def test_three_tokens_a_step(check: Check) -> None:
         writes_the_run,
         range="the champions BB(2), BB(3), BB(4), of 6, 21, 107 steps, in 13 and 16 cells; BB(2, 3) until it leaves 4 cells"
         "",
-        size=lambda case: case.steps,
         precision=PRECISION,
     )
 
@@ -224,7 +221,6 @@ def test_random_machines(check: Check, engine: str) -> None:
             cases(),
             right,
             range=f"random machines and words, on up to 7 cells (3 of 3 symbols), 20 steps; rounding {discipline.value}",
-            size=lambda case: case.steps,
             precision=check.precision_text(BY_DISCIPLINE[discipline]),
             max_examples=20,
         )
@@ -238,11 +234,11 @@ def test_random_machines(check: Check, engine: str) -> None:
 )
 def test_size(check: Check) -> None:
     def as_small(size: Size) -> Counterexample | None:
-        small, large = (build(size.machine, cells=cells) for cells in (1, size.steps))
+        small, large = (build(size.machine, cells=cells) for cells in (1, size.n))
         p, k = large.arithmetic.format.significand_bits + 1, size.symbols
         parameters = 35_348 + 182 * (size.states * k + 5 * k * k + 4 * k)
         cost = Cost(LINEAR_RNN, lambda heads: len(heads) == MODEL_BLOCKS, exactly(STATE_NUMBERS), parameters)
-        if k == 2 and (p != 4 * size.steps + 11 or str(2 ** (size.steps + 2) + 1) in large.token):
+        if k == 2 and (p != 4 * size.n + 11 or str(2 ** (size.n + 2) + 1) in large.token):
             return Counterexample(p=p, words=len(large.vocabulary))
         return cost.excess(large, small)
 
@@ -250,6 +246,5 @@ def test_size(check: Check) -> None:
         [Size(b, k, cells) for b in (1, 2, 5, 25) for k, spaces in ((2, (4, 10, 16)), (3, (3,))) for cells in spaces],
         as_small,
         range="machines of 1, 2, 5, 25 states: 2 symbols on 4, 10, 16 cells, 3 symbols on 3",
-        size=lambda size: size.steps,
         precision=PRECISION,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -26,6 +26,7 @@ from verify.claims.models import TURING_COT
 from verify.claims.readings_of_searches import as_printed
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, claims
+from verify.framework.predicates import Predicate
 from verify.inputs.turing_machines import every_run, every_space
 from verify.oracles.counts import RUNS, small_spaces
 from verify.runs.turing_runs import COT, HYBRID, MODELS, RAG, About, Case, SpaceCase, cases, is_certified, judge, run
@@ -58,7 +59,6 @@ def test_every_small_machine(check: Check, about: About) -> None:
             judge(about),
             count=RUNS,
             range=f"a machine for each of their {RUNS} runs{where}; rules that a run does not reach: {table}",
-            size=lambda case: case.steps,
             precision=about.precision,
         )
 
@@ -82,6 +82,28 @@ def test_the_edges(check: Check) -> None:
 # Random machines and words
 
 
+MACHINES = "random machines of up to 5 states and 4 symbols, words of up to 6"
+
+
+def try_random(
+    check: Check,
+    about: About,
+    sizes: Sequence[int],
+    right: Predicate[Any],
+    text: str,
+    examples: int,
+    precision: str = "",
+) -> None:
+    """Tries random machines and words, for so many steps. text: which they are."""
+    check.sampled(
+        cases(about, sizes),
+        right,
+        range=f"{text}; {', '.join(map(str, sizes))} steps",
+        precision=precision or about.precision,
+        max_examples=examples,
+    )
+
+
 @claims(
     "setup",
     list(itertools.product(Discipline, MODELS)),
@@ -102,24 +124,13 @@ def test_random_machines(check: Check, engine: str, setup: tuple[Discipline, Abo
             if least > check.p_bits:
                 check.unknown(f"p = {check.p_bits} is below the least p that is certified for {case}, {least}")
 
-    check.sampled(
-        cases(about, sizes),
-        judge(about, engine, admit=admit, discipline=discipline, p_bits=check.p_bits),
-        range=f"random machines of up to 5 states and 4 symbols, words of up to 6; {', '.join(map(str, sizes))} steps",
-        size=lambda case: case.steps,
-        precision=check.precision_text(about.precision),
-        max_examples=(40 if about.in_space else 20) * many,
-    )
+    right = judge(about, engine, admit=admit, discipline=discipline, p_bits=check.p_bits)
+    examples = (40 if about.in_space else 20) * many
+    try_random(check, about, sizes, right, MACHINES, examples, check.precision_text(about.precision))
     if check.p_bits is None and not about.in_space:
         lengths = [n for n in (1, 4, 16, 64, 200) if n <= check.n_max]
-        check.sampled(
-            cases(about, lengths),
-            judge(about, discipline=discipline),
-            range=f"machines and words of the same kind; {', '.join(map(str, lengths))} steps",
-            size=lambda case: case.steps,
-            precision=about.precision,
-            max_examples=30 if discipline is Discipline.FUSED else 10,
-        )
+        right, examples = judge(about, discipline=discipline), 30 if discipline is Discipline.FUSED else 10
+        try_random(check, about, lengths, right, "machines and words of the same kind", examples)
 
 
 # Known runs, and scale
@@ -186,7 +197,7 @@ def test_at_scale(check: Check, about: About) -> None:
     def with_certificates(case: SpaceCase) -> Counterexample | None:
         return is_certified(HYBRID, case)
 
-    judged: Callable[[Any], Counterexample | None] = with_certificates if about is HYBRID else judge(about)
+    judged: Predicate[Any] = with_certificates if about is HYBRID else judge(about)
 
     machine = "a binary counter, each word of it"
     if not about.in_space:
@@ -196,7 +207,6 @@ def test_at_scale(check: Check, about: About) -> None:
         [long_run(n) for n in check.sizes(10, cap=max(about.most_steps, 10), ratio=10)],
         judged,
         range=f"the run of {machine}",
-        size=lambda case: case.steps,
         precision=about.precision,
     )
 
@@ -220,10 +230,7 @@ class Marked(TuringHybrid):
         pointer = RegisterPair(reg("key"), reg(POINTER), reg(squared("key")), reg(squared("pointer")))
         marks = Gadget("1 at a record", tuple(Unit(gate, one, {"mark": 1}) for gate in gates))
         both = match_close(head.name, (mark, pointer), head.reads, self.setting(n, fmt))
-        return embedding, (
-            replace(linear, gadgets=(*linear.gadgets, marks)),
-            replace(attention, heads=(both,)),
-        )
+        return embedding, (replace(linear, gadgets=(*linear.gadgets, marks)), replace(attention, heads=(both,)))
 
 
 @dataclass(frozen=True)
@@ -251,18 +258,9 @@ def test_two_registers_are_the_key(check: Check, engine: str, about: About) -> N
         [Case(machine, "", FEW_STEPS) for machine in every_run(FEW_STEPS)],
         judge(about),
         range=f"a machine of 2 states and 2 symbols for each of their runs of {FEW_STEPS} steps from a blank tape",
-        size=lambda case: case.steps,
         precision=about.precision,
     )
-    sizes = check.sizes(cap=AFFORDABLE.get(engine, 200))
-    check.sampled(
-        cases(about, sizes),
-        judge(about, engine),
-        range=f"random machines of up to 5 states and 4 symbols, words of up to 6; {', '.join(map(str, sizes))} steps",
-        size=lambda case: case.steps,
-        precision=about.precision,
-        max_examples=40,
-    )
+    try_random(check, about, check.sizes(cap=AFFORDABLE.get(engine, 200)), judge(about, engine), MACHINES, 40)
 
 
 # As printed
@@ -298,6 +296,5 @@ def test_as_printed(check: Check, engine: str, printed: tuple[About, Sequence[Fi
         small(),
         judge(about, engine, printed=ids, p_bits=check.p_bits),
         range=f"machines of 2 states and 2 symbols on {where} of 1 and 2 symbols; the shortest runs first",
-        size=lambda case: case.steps,
         precision=check.precision_text(about.precision),
     )

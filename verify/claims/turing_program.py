@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 
 from constructions.language.interpreter import Input
 from constructions.language.terms import Answer
@@ -46,9 +46,7 @@ def due_answer(subject: Subject, label: Label) -> Answer | None:
 
 
 def as_the_machine(told: Told, case: Case) -> Counterexample | None:
-    """Returns where the defined words, each after the ones before, or what the searches find are not those of the simulator's
-    run.
-    """
+    """Returns where the defined words, or what the searches find, are not those of the simulator's run."""
     about, machine = MODELS[told], parse_standard(case.machine)
     model = about.solver_of(case)
     prompt = model.prompt(case.steps)
@@ -68,23 +66,18 @@ def as_the_machine(told: Told, case: Case) -> Counterexample | None:
 @claims("told", MODELS, lambda told: told.claim("program", f"Turing machines, {told.model}: {OF_THREE} {WORD[told]}"))
 def test_program(check: Check, told: Told) -> None:
     check.sizes(STEPS)  # or skips
-
-    def right(case: Case) -> Counterexample | None:
-        return as_the_machine(told, case)
-
+    right = partial(as_the_machine, told)
     steps = "the defined words" + " and what the searches find," * (told is TURING_RAG) + " against the simulator"
     check.exhaustive(
         (Case(machine, "", STEPS) for machine in every_run(STEPS)),
         right,
         count=RUNS,
         range=f"{steps}: a machine of 2 states and 2 symbols for each of their {RUNS} runs from a blank tape, {STEPS} steps",
-        size=lambda case: case.steps,
     )
     check.sampled(
         cases(HYBRID, range(1, 2 * STEPS)),
         right,
         range=f"{steps}: random machines of up to 5 states and 4 symbols, words of up to 6; up to {2 * STEPS - 1} steps",
-        size=lambda case: case.steps,
         max_examples=40,
     )
 

@@ -33,7 +33,7 @@ def size_claim(about: About) -> Claim:
 def test_size(check: Check, about: About) -> None:
     def wired_pair(size: Size) -> tuple[Wired, Wired]:
         """Returns the model of this size, and the smallest one for the machine."""
-        steps, cells, cell = (10**6, size.steps, 1) if about.in_space else (size.steps, None, None)
+        steps, cells, cell = (10**6, size.n, 1) if about.in_space else (size.n, None, None)
         large, small = about.solver(size.machine, cells=cells), about.solver(size.machine, "1", cell)
         return large.build(steps), small.build(1)
 
@@ -50,7 +50,6 @@ def test_size(check: Check, about: About) -> None:
         [Size(b, k, length) for b in (1, 2, 5, 25) for k in (2, 10) for length in lengths],
         as_small,
         range=f"machines of 1, 2, 5, 25 states and 2, 10 symbols, {unit}",
-        size=lambda size: size.steps,
         precision=about.precision,
     )
 
@@ -79,7 +78,7 @@ def test_cost(check: Check, about: About) -> None:
         return None if written - none == expected else Counterexample(expected=expected, written=written - none)
 
     require_logarithmic(check, [(model.least_precision, lambda log2: slope * (1 + log2) + rest)])
-    check.chosen([1, 10, 100, 1000], so_long, range="tokens of 1, 10, 100, 1000 steps", size=lambda n: n)
+    check.chosen([1, 10, 100, 1000], so_long, range="tokens of 1, 10, 100, 1000 steps")
 
 
 @TURING_COT.judges(
@@ -120,6 +119,7 @@ def test_cost_in_space(check: Check) -> None:
         digits,
         count=25 * 9,
         range="β ≤ 1 + log2((B + 3)·k + 3): a machine of each number of states and symbols, up to 25 and 10",
+        size=None,
         precision=COT.precision,
     )
-    check.chosen([8, 100, 1000, 10_000], so_long, range="tokens of n steps on ⌊log2 n⌋ cells", size=lambda n: n)
+    check.chosen([8, 100, 1000, 10_000], so_long, range="tokens of n steps on ⌊log2 n⌋ cells")

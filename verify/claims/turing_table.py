@@ -45,9 +45,7 @@ def coefficient(form: Affine, register: str) -> int:
 
 
 def by_digit(machine: Machine) -> Counterexample | None:
-    """Returns whether the units of 4.1 add what each rule says, for each digit, and nothing for other digits than those of a
-    head.
-    """
+    """Returns a digit for which the units of 4.1 do not add what its rule says; a digit of no head adds nothing."""
     code = Code(machine)
     units = [(int(u.gate.constant), {name: int(w) for name, w in u.into.items()}) for u in cot.table(code).units]
     first, k, total = code.first_head, machine.symbols, {}
@@ -159,8 +157,7 @@ def turn_later(machine: Machine, left: str, cell: str, right: str) -> str:
 
 
 @TURING_COT.judges(
-    "cell",
-    "The digit that enters the queue is that of the cell one turn later, whatever it and its neighbours are.",
+    "cell", "The digit that enters the queue is that of the cell one turn later, whatever it and its neighbours are."
 )
 def test_every_neighbourhood(check: Check) -> None:
     def right(name: str) -> Counterexample | None:

@@ -14,7 +14,7 @@ from verify.automata.token_automaton import Label
 from verify.certificates.above import ALONE
 from verify.claims.models import TURING_COT
 from verify.claims.run_invariants import QUEUE
-from verify.claims.standard import PRECISION, SOUND, answered
+from verify.claims.standard import PRECISION, SOUND, answered, first_other
 from verify.claims.turing_program import FOLLOWED, due_answer
 from verify.dossiers.dossier import Subject
 from verify.dossiers.turing.lemmas.turning import theory
@@ -52,12 +52,9 @@ def as_the_machine(case: SpaceCase) -> Counterexample | None:
     prompt, written = model.prompt(case.steps), model.expected(case.steps)
     subject = TURING_COT.subject(case.steps, machine=case.machine, tape=case.tape, cells=case.cells)
     read = Input(digits_of(machine, [*prompt, *written]), FAMILIES)
-    for k, word in enumerate(written, start=len(prompt)):
-        answer = due_answer(subject, Label(read.tokens[k - 1][0]))  # states of one word or kind have one definition
-        said = None if answer is None else read.spoken(answer, k)
-        if said != read.tokens[k]:
-            return Counterexample(position=k + 1, expected=word, due=str(said))
-    return None
+    before = read.tokens[len(prompt) - 1 : -1]
+    # States of one word or kind have one definition.
+    return first_other(read, len(prompt), (due_answer(subject, Label(word)) for word, _ in before))
 
 
 @TURING_COT.judges("program", f"{OF_THREE} {PROGRAM}")
@@ -70,7 +67,6 @@ def test_program(check: Check) -> None:
         as_the_machine,
         count=RUNS,
         range=f"{said}: a machine of 2 states and 2 symbols for each of their {RUNS} runs, {STEPS} steps in {SPACE} cells",
-        size=lambda case: case.steps,
     )
     check.exhaustive(
         (SpaceCase(code, tape, STEPS, cells) for code, tape, cells in every_space()),
@@ -83,7 +79,6 @@ def test_program(check: Check) -> None:
         cases(COT, range(1, 2 * STEPS)),
         right,
         range=f"{said}: random machines of up to 5 states and 4 symbols, words of up to 6; up to {2 * STEPS - 1} steps",
-        size=lambda case: case.steps,
         max_examples=40,
     )
 
@@ -100,8 +95,7 @@ def test_program(check: Check) -> None:
 
 
 @TURING_COT.judges(
-    "cells-program",
-    f"For every number of cells m, after up to b^m configurations, of the machine bb2: {PROGRAM}",
+    "cells-program", f"For every number of cells m, after up to b^m configurations, of the machine bb2: {PROGRAM}"
 )
 def test_every_number_of_cells(check: Check) -> None:
     check.sizes(10**4)

@@ -172,9 +172,7 @@ class Dossier(ModelOptions):
 
     @property
     def stored(self) -> Iterable[tuple[Subject, About]]:
-        """Returns the subjects that have a stored document of rounding or of the program: each n up to some size, or every n
-        from `first_above` on.
-        """
+        """Returns the subjects with a stored document: of each n up to some size, or of every n from `first_above` on."""
         return ()
 
     @property
@@ -279,9 +277,7 @@ class Dossier(ModelOptions):
         return [one for one, _ in zip(self.hard_inputs(subject, wired, 50, random.Random(0)), range(50), strict=False)]
 
     def every_text(self, subject: Subject, wired: Wired) -> Iterator[Sequence[HardInput]]:
-        """Yields for every input of a small n what the model itself must write, piece by piece, each after all that stands
-        before.
-        """
+        """Yields, for every input of a small n, the pieces that the model must write, each after all that stands before it."""
         return ([*self._ask(subject, wired, words)] for words in self.small_prompts(subject))
 
     def questions(self, subject: Subject) -> Iterable[tuple[Sequence[str], str]]:
@@ -299,9 +295,7 @@ class Dossier(ModelOptions):
         return ()
 
     def origin(self, subject: Subject, place: str, terms: Sequence[Term] = ()) -> str:
-        """Returns the value of a file that stands at a place of the model, or that the first of some terms is; "" if there is no
-        file.
-        """
+        """Returns the value in a file that stands at a place of the model, or that the first term is; "" without a file."""
         return ""
 
     def trial(self, subject: Subject) -> DefinitionTrial | None:
@@ -321,17 +315,13 @@ class Dossier(ModelOptions):
         return self.least
 
     def asked_at(self, n: int) -> Dossier:
-        """Returns the model that is asked the extreme inputs of this n: it may have other options, such as the length of a
-        query.
-        """
+        """Returns the model that the extreme inputs of this n ask: it may have other options, such as a query's length."""
         return self
 
     # Searches, lemmas
 
     def searches(self, subject: Subject) -> Mapping[str, Search] | None:
-        """Returns its searches by name, each beside its definition; empty if they are defined by no terms; None of a model
-        without any.
-        """
+        """Returns its searches by name, each with its definition: none if no terms define them; None for a model without any."""
         return None
 
     def left_open(self, subject: Subject) -> str:

@@ -173,9 +173,7 @@ def _cases_of_keys(contract: Contract) -> Mapping[str, Mapping[str, Domain]]:
 
 
 def _invariants(part: Part, contract: Contract) -> tuple[Invariant, ...]:
-    """Returns what a contract says of several positions: how the counts of equal keys follow each other, or that one key is
-    nearest.
-    """
+    """Returns what a contract says of several positions: counts of equal keys are consecutive, or one key is nearest."""
     count = contract.requires.get(COUNT)
     if isinstance(count, UnitFraction):
         statement = "the positions that have a key in common have the counts 1/2, 1/3, …, each once"

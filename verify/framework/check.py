@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import median
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeVar, cast
 
 import pytest
 
@@ -46,6 +46,7 @@ from verify.framework.predicates import (
     WitnessFound,
     has_hash,
     judge_case,
+    measure,
     readable,
 )
 from verify.framework.proofs import check as check_proof
@@ -179,7 +180,7 @@ class Check:
         *,
         count: int,
         range: str,
-        size: Size[T] = None,
+        size: Size[T] = "own",
         precision: str = "",
         inputs: Callable[[T], int] | None = None,
         span: Callable[[T], Span] | None = None,
@@ -189,7 +190,7 @@ class Check:
         count: how many there are, by a formula that shares nothing with what lists them (`verify.oracles.counts`). The claim stays
         undecided if other than so many different cases came.
         inputs: for a case that stands for many inputs, how many the predicate went through; `count` is then of all of them.
-        span: for a case that is about many n, instead of `size`, the first and the last of them.
+        size: n, of a case; see `predicates.measure`. span: for a case that is about many n, the first and the last of them instead.
         """
         self._walk(Exhaustive, cases, predicate, range, size, precision, count, inputs, span=span)
 
@@ -288,16 +289,7 @@ class Check:
                 self.within(*subject.dossier.scope)
 
         weights = Certifier(about)
-        self._walk(
-            Certified,
-            limited(),
-            weights.judge,
-            range,
-            None,
-            precision,
-            earned=weights.digest,
-            span=sizes_of,
-        )
+        self._walk(Certified, limited(), weights.judge, range, None, precision, earned=weights.digest, span=sizes_of)
 
     def equivalent(
         self,
@@ -367,7 +359,7 @@ class Check:
         self.shared.followed.add(digest)
 
     def chosen(
-        self, cases: Iterable[T], predicate: Predicate[T], *, range: str, size: Size[T] = None, precision: str = ""
+        self, cases: Iterable[T], predicate: Predicate[T], *, range: str, size: Size[T] = "own", precision: str = ""
     ) -> None:
         """Tries cases picked from more that the claim, or its reader, has in mind: a sample, though no random one."""
         self._walk(Sampled, cases, predicate, range, size, precision)
@@ -378,7 +370,7 @@ class Check:
         predicate: Predicate[T],
         *,
         range: str,
-        size: Size[T] = None,
+        size: Size[T] = "own",
         precision: str = "",
         max_examples: int = 100,
         ahead: Batches[T, Any] | None = None,
@@ -415,7 +407,7 @@ class Check:
         predicate: Predicate[T],
         *,
         range: str,
-        size: Callable[[T], int],
+        size: Size[T] = "own",
         precision: str = "",
     ) -> None:
         """Shows a case at which the claim fails at n_from − 1, so that it can only hold from n_from on.
@@ -425,8 +417,9 @@ class Check:
         """
         if any(isinstance(part, Below) for part in self._evidence):
             raise ValueError(f"claim {self.claim.id}: a claim fails below one n alone")
+        measured = cast("Callable[[T], int]", measure(size, predicate))  # None fails below
         if not self._begin(range):
-            self._replay(Sampled, predicate, range, lambda case: _not_below(size(case), n_from), precision)
+            self._replay(Sampled, predicate, range, lambda case: _not_below(measured(case), n_from), precision)
             return
         if self.until is not None:
             return
@@ -437,10 +430,10 @@ class Check:
             seen.refuted = False
             if counterexample is None:
                 continue
-            if size(case) >= n_from:
+            if measured(case) >= n_from:
                 evidence = Sampled(range, precision, seen.cases, seen.n_max, stopped=True, sizes=seen.sizes)
                 self._refute(evidence, case, counterexample, predicate)
-            if below is None and size(case) == n_from - 1:
+            if below is None and measured(case) == n_from - 1:
                 below = case, counterexample
         if below is None:
             raise NoVerdict(f"nothing fails at n = {n_from - 1}: {range}")
@@ -622,10 +615,8 @@ class Check:
             except (ValueError, TypeError, KeyError) as error:
                 raise NoVerdict(f"the stored case does not fit: {error}") from error
             most = max(self.n_max, LARGEST_REPLAYED)
-            if callable(size) and size(case) > most:
-                raise NoVerdict(
-                    f"n = {size(case)} is larger than a replay takes on: {most}, or the n_max of the witness"
-                )
+            if (found := measure(size, predicate)(case)) is not None and found > most:
+                raise NoVerdict(f"n = {found} is larger than a replay takes on: {most}, or the n_max of the witness")
             counterexample = judge_case(predicate, case)
             evidence = kind(range, precision, 1, None, stopped=True)
             if counterexample is not None:

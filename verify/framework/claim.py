@@ -13,7 +13,7 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Literal, TypeVar
 
 Json = Any  # what the json module reads and writes
 F = TypeVar("F", bound=Callable[..., None])
@@ -85,8 +85,9 @@ class Claim:
     """One sentence of the paper that a test judges.
 
     id: "C.15/printed", made of theorem, task and aspect where they are given (`Claim.about`); else it says theorem and aspect.
+    source: where the paper says so; "" for the theorem or the lemma of the id.
     variant: which weights. finding: with `repaired`, the one finding put back to print.
-    expected: the verdict that we know of; any other one fails the run.
+    expected: the verdict that we know of; any other one fails the run. By default REFUTED for a claim with a kind, else HOLDS.
     kind: why it is refuted, if it is expected to be. readings: those that were tried. slip: rows of one slip are told as one.
     """
 
@@ -95,7 +96,7 @@ class Claim:
     statement: str
     variant: str = "repaired"
     finding: str = ""
-    expected: Verdict = Verdict.HOLDS
+    expected: Verdict | Literal[""] = ""
     theorem: str = ""
     task: str = ""
     aspect: str = ""
@@ -106,11 +107,15 @@ class Claim:
     def __post_init__(self) -> None:
         if self.finding and self.variant != "repaired":
             raise ValueError(f"claim {self.id}: a finding is put back to print in the repaired variant only")
-        object.__setattr__(self, "expected", Verdict(self.expected))
+        usual = Verdict.HOLDS if self.kind is None else Verdict.REFUTED
+        object.__setattr__(self, "expected", Verdict(self.expected or usual))
         if not self.theorem:
             theorem, _, aspect = self.id.partition("/")
             object.__setattr__(self, "theorem", theorem)
             object.__setattr__(self, "aspect", self.aspect or aspect)
+        if not self.source:
+            kind = "Lemma" if self.theorem.startswith("C.") else "Theorem"
+            object.__setattr__(self, "source", f"{kind} {self.theorem}")
         claim_id = id_of(self.theorem, self.task, self.aspect, bool(self.finding) or self.variant == "printed")
         if self.id not in ("", claim_id):
             raise ValueError(f"claim id {self.id!r}: theorem, task and aspect make it {claim_id!r}")
@@ -534,17 +539,13 @@ def compact(data: Json) -> str:
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
 
 
-def claim(id: str = "", *, source: str, statement: str, **more: Any) -> Callable[[F], F]:
-    """Returns a decorator: the function judges this claim, named by its id or by what it is about. more: further fields of the
-    claim.
-    """
+def claim(id: str = "", *, statement: str, source: str = "", **more: Any) -> Callable[[F], F]:
+    """Returns a decorator: the function judges the claim with this id, or with these fields. more: further fields."""
     return judges(Claim(id, source, statement, **more))
 
 
 def judges(judged: Claim) -> Callable[[F], F]:
-    """Returns a decorator: the function judges this claim. It takes `check`, and `engine` if it runs weights. The claim names
-    the test.
-    """
+    """Returns a decorator: the function judges this claim. It takes `check`, and `engine` if it runs weights."""
     import pytest
 
     def mark(function: F) -> F:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
 import time
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from typing import Generic, Literal, TypeVar, cast
 
 from verify.framework.cases import store, to_json
 from verify.framework.claim import Counterexample, Sizes, merge
 
 T = TypeVar("T")
 Predicate = Callable[[T], Counterexample | None]
-Size = Callable[[T], int] | int | None
+Size = Callable[[T], int] | int | Literal["own"] | None
 Span = tuple[int, int | None]
 
 
@@ -21,6 +22,19 @@ class WitnessFound(Exception):
 
 class NoVerdict(Exception):
     """Ends a claim's test without a verdict."""
+
+
+def measure(size: Size[T], predicate: Predicate[T]) -> Callable[[T], int | None]:
+    """Returns the function that measures a case. size: this function, or one number for all cases; None for cases without a size.
+
+    "own": the case itself, if it is what the predicate calls n; else the `n` of the case, None if it has none.
+    """
+    if callable(size):
+        return size
+    if size != "own":
+        return lambda _: size
+    is_n = next(iter(inspect.signature(predicate).parameters), "") == "n"
+    return lambda case: cast(int, case) if is_n else getattr(case, "n", None)
 
 
 class CaseCount(Generic[T]):
@@ -37,9 +51,15 @@ class CaseCount(Generic[T]):
         until: float | None,
         span: Callable[[T], Span] | None = None,
     ) -> None:
-        self.predicate, self.size, self.tick, self.until, self.span = predicate, size, tick, until, span
+        self.predicate, self.size, self.tick, self.until, self.span = (
+            predicate,
+            measure(size, predicate),
+            tick,
+            until,
+            span,
+        )
         self.cases = 0
-        self.spans: set[Span] = {(size, size)} if isinstance(size, int) else set()
+        self.spans = set[Span]()
         self.refuted = False
 
     @property
@@ -62,8 +82,7 @@ class CaseCount(Generic[T]):
             self.tick(self.cases)
             if self.span is not None:
                 self.spans.add(self.span(case))
-            elif callable(self.size):
-                size = self.size(case)
+            elif (size := self.size(case)) is not None:
                 self.spans.add((size, size))
         counterexample = judge_case(self.predicate, case)
         self.refuted = self.refuted or counterexample is not None

@@ -19,17 +19,7 @@ from verify.stored import above as stored_above
 from verify.stored import cases as stored_cases
 from verify.stored.above import CasesDocument
 from verify.stored.cases import Accepted
-from verify.stored.intervals import (
-    FOLDER,
-    Built,
-    NotCertified,
-    Renewal,
-    Stale,
-    StoredInterval,
-    name_of,
-    path_of,
-    read,
-)
+from verify.stored.intervals import FOLDER, Built, NotCertified, Renewal, Stale, StoredInterval, name_of, path_of, read
 from verify.trusted.kernel import Rejected
 
 PROOFS = FOLDER.with_name("proofs.json")

@@ -56,11 +56,11 @@ def machines(draw: DrawFn, most_states: int, most_symbols: int) -> str:
 
 @dataclass(frozen=True)
 class Size:
-    """One model to measure: a machine of so many states and symbols, whose rules are a fixed mixture; steps, or cells."""
+    """One model to measure: a machine of so many states and symbols, whose rules are a fixed mixture. n: steps, or cells."""
 
     states: int
     symbols: int
-    steps: int
+    n: int
 
     @property
     def machine(self) -> Machine:

@@ -8,16 +8,7 @@ from functools import cache
 
 from constructions.parts.gadgets.next_fraction import next_fraction
 from constructions.wiring.affine import as_affine, reg
-from verify.oracles.proofs import (
-    Shown,
-    by_cases,
-    by_expansion,
-    by_growth,
-    by_products,
-    by_shift,
-    text_of,
-    theorem,
-)
+from verify.oracles.proofs import Shown, by_cases, by_expansion, by_growth, by_products, by_shift, text_of, theorem
 
 
 def image(m: str) -> str:

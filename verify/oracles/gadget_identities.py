@@ -42,14 +42,7 @@ IDENTITIES: Mapping[str, Identity] = {
 @cache
 def identities(id: str) -> Sequence[Shown]:
     """Returns the theorems of a lemma, their left sides read off the gadget, with proofs."""
-    made = {
-        "C.1": _product,
-        "C.2": _linear_map,
-        "C.3": _indicator,
-        "C.4": _lookup,
-        "C.5": _threshold,
-        "C.6": _interval,
-    }
+    made = {"C.1": _product, "C.2": _linear_map, "C.3": _indicator, "C.4": _lookup, "C.5": _threshold, "C.6": _interval}
     return [by_cases(stated) for stated in made[id]()]
 
 

@@ -124,9 +124,7 @@ FAMILIES: Mapping[str, LemmaFamily] = {
     "C.15": LemmaFamily("The first position whose r keys equal r queries, r = 1 … 4.", match.part, SCORES),
     "C.16": LemmaFamily("The last position whose r keys equal r queries, r = 1 … 4.", match_close.part, SCORES),
     "C.17": LemmaFamily(
-        "The position nearest to a wanted one whose r keys equal r queries, r = 1 … 4.",
-        match_nearest.part,
-        SCORES,
+        "The position nearest to a wanted one whose r keys equal r queries, r = 1 … 4.", match_nearest.part, SCORES
     ),
     "C.18": LemmaFamily(
         "The next count among the positions whose r keys equal r queries, counts to n^A, r and A = 1, 2, 3.",

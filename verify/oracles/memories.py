@@ -90,9 +90,7 @@ def _counting(largest: int) -> tuple[State, Callable[..., State], Callable[..., 
 
 
 def _istree(largest: int) -> tuple[State, Callable[..., State], Callable[..., Any]]:
-    """Returns an RNN for IsTree. Vertices of a component have its least vertex as their entry; then come the number of edges,
-    and the waiting end or 0.
-    """
+    """Returns an RNN for IsTree: the least vertex of each one's component, the number of edges, the waiting end or 0."""
 
     def step(state: State, token: int) -> State:
         *root, edges, waiting = state

@@ -56,11 +56,7 @@ def _by_score(setting: Setting, printed: bool) -> list[BlockPlan]:
     n, x, x_squared, one, first = setting.n, reg("x"), reg(squared("x")), reg("one"), reg("first")
     head = Head(
         "count",
-        (
-            Component(n * x_squared, -one),
-            Component(n * x, 2 * x),
-            Component(n * (one - first), -x_squared),
-        ),
+        (Component(n * x_squared, -one), Component(n * x, 2 * x), Component(n * (one - first), -x_squared)),
         {"out": first},
         "Lemma C.14, the score",
         (ONE, is_square(x_squared, x)),

@@ -23,14 +23,7 @@ from verify.framework.predicates import Predicate
 from verify.inputs.hard_graphs import FAMILIES as HARD_FAMILIES
 from verify.inputs.hard_graphs import HardGraph
 from verify.inputs.large_graphs import SHAPES, LargeGraph
-from verify.inputs.strategies import (
-    FAMILIES,
-    all_edges,
-    every_input,
-    every_labelled_graph,
-    every_labelled_tree,
-    graphs,
-)
+from verify.inputs.strategies import FAMILIES, all_edges, every_input, every_labelled_graph, every_labelled_tree, graphs
 from verify.oracles.counts import labelled_graphs, labelled_trees, ordered_graphs
 from verify.runs.costs import PRECISION
 
@@ -84,7 +77,6 @@ def every_graph(
         right,
         count=sum(count(n, some.get(n)) for n in sizes),
         range=text,
-        size=lambda graph: graph.n,
         precision=precision,
     )
 
@@ -117,7 +109,6 @@ def random_graphs(
         graphs(sizes, families),
         right,
         range=f"{', '.join(families)}; n = {', '.join(map(str, sizes))}" + (f" ({by})" if by else ""),
-        size=lambda graph: graph.n,
         precision=check.precision_text(precision) if not by else precision,
         max_examples=examples,
     )
@@ -149,13 +140,7 @@ def every_hard_graph(
     which = "the same extreme graphs"
     if first or len(families) < len(HARD_FAMILIES):
         which = f"extreme graphs: {', '.join(families)};"
-    check.chosen(
-        [HardGraph(family, n) for family in families],
-        right,
-        range=f"{which} n = {n:,}",
-        size=lambda hard: hard.n,
-        precision=PRECISION,
-    )
+    check.chosen([HardGraph(family, n) for family in families], right, range=f"{which} n = {n:,}", precision=PRECISION)
 
 
 def large_graphs(
@@ -166,7 +151,6 @@ def large_graphs(
         st.builds(LargeGraph, st.sampled_from(sorted(SHAPES)), st.just(n), st.integers(0, 2**32 - 1)),
         right,
         range=text,
-        size=lambda large: large.n,
         precision=precision,
         max_examples=examples,
     )

@@ -11,7 +11,7 @@ from constructions.wiring.part import Part, Setting
 from constructions.wiring.wire import BlockPlan, constant
 from verify.framework.batches import Batches
 from verify.framework.check import Check
-from verify.framework.claim import Claim, Counterexample, Kind, Reading, Verdict
+from verify.framework.claim import Claim, Counterexample, Kind, Reading
 from verify.framework.predicates import NoVerdict, Predicate
 from verify.inputs.strategies import Pins, every_trial, trials
 from verify.inputs.trial import Trial
@@ -40,7 +40,6 @@ class Slip:
             self.part.source,
             f"{self.part.statement} With the matrices of Lemma {self.slip} as printed.",
             "printed",
-            expected=Verdict.REFUTED,
             kind=Kind.SLIP,
             readings=self.readings,
             slip=self.slip,
@@ -90,7 +89,7 @@ def run_every(check: Check, cases: Iterable[Trial], right: Predicate[Trial], tex
     """Runs all of these columns. text: which they are. count: how many there are."""
     precision = check.precision_text("least p")
     cases = right.runs.compute_ahead(cases) if isinstance(right, ByOracle) else cases
-    check.exhaustive(cases, right, count=count, range=text, size=lambda trial: trial.n, precision=precision)
+    check.exhaustive(cases, right, count=count, range=text, precision=precision)
 
 
 def run_columns_of_one(check: Check, part: Part, right: Predicate[Trial], top: int) -> None:
@@ -129,7 +128,6 @@ def run_random(
         ),
         right,
         range=text,
-        size=lambda trial: trial.n,
         precision=check.precision_text("least p to least p + 20"),
         max_examples=examples,
     )

@@ -184,12 +184,7 @@ def setting_of(trial: Trial) -> tuple[Setting, tuple[str, ...]]:
 
 
 def compare(
-    part: Part,
-    trial: Trial,
-    engine: str,
-    *,
-    printed: bool = False,
-    discipline: Discipline = Discipline.FUSED,
+    part: Part, trial: Trial, engine: str, *, printed: bool = False, discipline: Discipline = Discipline.FUSED
 ) -> Counterexample | None:
     """Runs the part on the columns; returns what `first_wrong` returns."""
     return first_wrong(part, trial, run_part(part, trial, engine, printed=printed, discipline=discipline), printed)

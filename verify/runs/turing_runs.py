@@ -42,6 +42,11 @@ class Case:
     tape: str
     steps: int
 
+    @property
+    def n(self) -> int:
+        """Returns its size: the steps."""
+        return self.steps
+
 
 @dataclass(frozen=True)
 class SpaceCase(Case):

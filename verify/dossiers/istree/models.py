@@ -150,12 +150,7 @@ class OfTransformer(IsTree):
 
     @property
     def invariants(self) -> Mapping[str, Callable[[], tuple[Theory, Sequence[str]]]]:
-        return {
-            "counts of one vertex": lambda: (
-                self._theory(lean=False),
-                ["orders", "order-rises", "others-differ"],
-            ),
-        }
+        return {"counts of one vertex": lambda: (self._theory(lean=False), ["orders", "order-rises", "others-differ"])}
 
     # Hard inputs of the search for a least precision
 

@@ -132,9 +132,7 @@ class _Search:
 
     @property
     def stop(self) -> str:
-        """Returns what is said in place of a vertex where the graph is seen to be no tree, or at the search's end if a verdict
-        follows.
-        """
+        """Returns the word in place of a vertex: where the graph is seen to be no tree, or at the end if a verdict follows."""
         return self.layout.end_of_prompt or self.layout.no
 
     def back(self) -> Answer:

@@ -19,18 +19,7 @@ from typing import TypeAlias
 from constructions.istree.graphs import PAPER
 from constructions.istree.rag import RECORD, RETURN, VERTEX
 from constructions.istree.searches import Ref, SearchWords, searches
-from constructions.language.terms import (
-    ONE,
-    Answer,
-    Count,
-    If,
-    Matching,
-    NumberOf,
-    Say,
-    SayNumber,
-    Term,
-    as_term,
-)
+from constructions.language.terms import ONE, Answer, Count, If, Matching, NumberOf, Say, SayNumber, Term, as_term
 from constructions.models.search import END_SEARCH, FAILED, START_SEARCH
 from verify.automata.token_automaton import Label
 from verify.dossiers.istree import texts

@@ -21,9 +21,7 @@ SPELLED: Mapping[str, Spelling] = {PLAIN: Spelling(("#",))}
 
 
 def of_task(searcher: Searcher, answer: Answer, texts: TokenAutomaton, letters: Sequence[str]) -> Comparison:
-    """Returns the search of a retrieval task, after any sequence and a query of these numbers. answer, texts: for as many of
-    them.
-    """
+    """Returns the search of a retrieval task for a query of these numbers. answer, texts: for queries of this length."""
     query_words = [Word(PLAIN, letter) for letter in letters]
     search, spelled, counts = list[Word](), dict(SPELLED), ""
     for item in searcher.script(len(letters), frozenset()):

@@ -61,9 +61,7 @@ def table_of(blocks: Sequence[BlockPlan]) -> Gadget:
 
 
 def difference(blocks: Sequence[BlockPlan], every: Sequence[BlockPlan]) -> str:
-    """Returns where a machine's blocks are not those of every machine with a table in place of any rule, in words; "" if
-    nowhere.
-    """
+    """Returns where a machine's blocks are not those of every machine with its table as the rule; "" if nowhere."""
     (rule,) = (gadget for block in every for gadget in block.gadgets if gadget.name == ANY_RULE)
     says, gates = rule.units[: len(SAYS)], [unit.gate for unit in rule.units[len(SAYS) :]]
     if with_rule(blocks, rule) != tuple(every):

@@ -13,16 +13,7 @@ from constructions.models.search import END_SEARCH, FAILED, START_SEARCH
 from constructions.turing import rag
 from constructions.turing.machine import LETTERS
 from constructions.turing.rag import PLACE, TapeSearch
-from constructions.turing.tape_models import (
-    CELL,
-    START,
-    STATE,
-    SYMBOL,
-    TO_LEFT,
-    TO_RIGHT,
-    AnyTapeTask,
-    number_families,
-)
+from constructions.turing.tape_models import CELL, START, STATE, SYMBOL, TO_LEFT, TO_RIGHT, AnyTapeTask, number_families
 from verify.algebra.interval import as_form
 from verify.algebra.polynomial import Polynomial, whole
 from verify.automata.token_automaton import Bound, Label, State, TokenAutomaton
@@ -82,9 +73,7 @@ class _TapeStates:
 
 
 def turing(task: AnyTapeTask, model: str, search: TapeSearch, sizes: tuple[int, int]) -> TokenAutomaton:
-    """Returns every text of at most so many steps after a word as long as the task's. sizes: of the steps, which may be a
-    symbol.
-    """
+    """Returns all texts of up to so many steps after a word as long as the task's. sizes: of the steps, perhaps a symbol."""
     text = _TapeStates({f.name: (_bound(f.low), _bound(f.high)) for f in FAMILIES[model](task)})
     text.write(Label("the"), [START])
     if task.tape:
@@ -106,9 +95,7 @@ def turing(task: AnyTapeTask, model: str, search: TapeSearch, sizes: tuple[int, 
 
 
 def copied(automaton: TokenAutomaton, length: int) -> TokenAutomaton:
-    """Returns the texts of a Turing machine that searches: a word so long is copied first, and what is copied are cells of the
-    word.
-    """
+    """Returns the texts of a machine that searches: a word of this length is copied first, as cells of the word."""
     return replace(
         automaton,
         states=tuple(

@@ -104,9 +104,7 @@ def _counts(words: Translation, search: ByCounts) -> None:
 
 
 def edges_behind(words: Translation, search: ByNeighbours, beyond: Term, beyond2: Term) -> tuple[Term, Term]:
-    """Returns the edges of `current` after those to two vertices, with the names of their heads: edges.smt2 says what these
-    find.
-    """
+    """Returns the edges of `current` after those to two vertices, with the names of their heads: see edges.smt2."""
     edges = search.edge_behind(beyond), search.edge_behind(beyond2)
     ((before, _),) = head(edges[0]).matching.pairs[1:]
     words.picked(head(before), "record-before-at")

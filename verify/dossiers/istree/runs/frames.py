@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache, partial
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -42,31 +42,20 @@ class FrameRun:
         tokens = tokens_of([*prompt, *self.said])
         self.window, self.table = range(-1, len(tokens)), range(-5, len(tokens) + BEHIND)
         self.read = Input([*tokens, *[("", 0)] * BEHIND], FAMILIES)
-        self.records = [
-            (b, a, 3 * e + 1 + i) for e, edge in enumerate(edges, 1) for i, (a, b) in enumerate((edge, edge[::-1]))
-        ]
         self.around = Around(self.n, edges)
 
     def states(self) -> Iterator[dict[str, Any]]:
         bits = (3 * self.n).bit_length()
         visits, depths = {1: self.end + 1}, {1: 0}
         fixed: dict[str, Any] = {
-            "n": self.n,
+            **self.around.symbols(visits, lambda v: depths.get(v, 0)),
             "abs": abs,
             "kind": self.kind,
             **{f"|number {family}|": partial(self.number, family) for family in FAMILIES},
             **{name: function_of(self.read, atom) for atom, name in translation(Frames(self.n)).functions.items()},
-            "rec": cache(lambda v, u: min((j for a, b, j in self.records if (a, b) == (v, u)), default=0)),
-            "rank": lambda v: self.around.ranks.get(v, 0),
-            "ranked": self.around.is_forest,
-            "visit": lambda v: visits.get(v, 0),
-            "depth": lambda v: depths.get(v, 0),
-            "among": lambda m, i: sum(v <= m and visit <= i for v, visit in visits.items()),
             "bits": bits,
             "pow": lambda i: 2 ** max(i, 0),
             "times": lambda i: i * bits,
-            "closed": self.around.reached.__contains__,
-            "v0": min(self.around.missed, default=0),
         }
         path, taken, states = [1], dict[int, int](), list[dict[str, Any]]()
         gone, passed, far, doubled = frozenset[int](), frozenset[int](), 0, 0  # edges, from 1

@@ -1,10 +1,11 @@
-"""Components of a graph, and distances in it."""
+"""A graph as runs of searches meet it: its records in a prompt, components, distances, and the symbols of lemmas on them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from constructions.istree.graphs import Edge
 
@@ -51,3 +52,29 @@ class Around:
     def ranks(self) -> dict[int, int]:
         """Returns each vertex's distance from the least one of its component."""
         return {v: distance for component in self.components for v, distance in component.items()}
+
+    @cached_property
+    def records(self) -> dict[Edge, int]:
+        """Returns where in a prompt each vertex first has a record with another one."""
+        records = dict[Edge, int]()
+        for e, (a, b) in enumerate(self.edges, start=1):
+            records.setdefault((b, a), 3 * e + 1)
+            records.setdefault((a, b), 3 * e + 2)
+        return records
+
+    def symbols(self, visits: Mapping[int, int], depth: Callable[[int], int]) -> dict[str, Any]:
+        """Returns what the symbols mean that lemmas on all searches share.
+
+        visits: where each vertex is first reached, as far as known. depth: of a vertex in the search.
+        """
+        return {
+            "n": self.n,
+            "rec": lambda v, u: self.records.get((v, u), 0),
+            "visit": lambda v: visits.get(v, 0),
+            "depth": depth,
+            "among": lambda m, i: sum(v <= m and visit <= i for v, visit in visits.items()),
+            "rank": lambda v: self.ranks.get(v, 0),
+            "ranked": self.is_forest,
+            "closed": self.reached.__contains__,
+            "v0": min(self.missed, default=0),
+        }

@@ -46,27 +46,19 @@ class SearchRun:
         word_list = [words[token] for token in prompt + layout.answer(self.tour, self.is_tree, graph.n)]
         self.text = Input([*tokens_of(word_list), *BEHIND])
         self.window, self.table = range(-1, len(word_list)), range(-5, len(word_list) + len(BEHIND))
-        self.records = dict[tuple[int, int], int]()
-        for e, (a, b) in enumerate(graph.edges, start=1):
-            self.records |= {(b, a): 3 * e + 1, (a, b): 3 * e + 2}
+        self.around = Around(graph.n, graph.edges)
+        self.records = self.around.records
         self.owners = {j: own for (own, _), j in self.records.items()}
         self.visits = {v: self.end + 1 + self.tour.index(v) for v in self.tour}
-        self.around = Around(graph.n, graph.edges)
 
     def states(self) -> Iterator[dict[str, Any]]:
         """Yields the values of all symbols, from vertex to vertex."""
         fixed = {
-            "n": self.n,
+            **self.around.symbols(self.visits, self.depth),
             "edges": self.edges,
             "number": self.number,
-            "visit": lambda v: self.visits.get(v, 0),
-            "rec": lambda v, u: self.records.get((v, u), 0),
             "next": self.next,
             "prev": self.prev,
-            "depth": self.depth,
-            "among": lambda m, i: sum(v <= m and visit <= i for v, visit in self.visits.items()),
-            "rank": lambda v: self.around.ranks.get(v, 0),
-            "ranked": self.around.is_forest,
         }
         fixed |= {name: function_of(self.text, atom) for atom, name in self.functions.items()}
         path, taken = list[int](), dict[int, int]()
@@ -84,8 +76,6 @@ class SearchRun:
                 "k": k,
                 "path": frozenset(path).__contains__,
                 "taken": lambda v, taken=dict(taken): taken.get(v, 0),
-                "closed": self.around.reached.__contains__,
-                "v0": min(self.around.missed, default=0),
             }
 
     def number(self, k: int) -> int:

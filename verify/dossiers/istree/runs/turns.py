@@ -41,9 +41,8 @@ class TurnRun:
         prompt = [PAPER.vocabulary(graph.n)[token] for token in PAPER.prompt(graph)]
         self.words, self.kinds = [*prompt, *rag.RAG.expected(graph)], text.kinds
         self.functions, self.read = text.words.functions, Input([*tokens_of(self.words), *[("", 0)] * BEYOND])
-        self.records = dict[tuple[int, int], int]()
-        for e, (a, b) in enumerate(graph.edges, start=1):
-            self.records |= {(b, a): 3 * e + 1, (a, b): 3 * e + 2}
+        self.around = Around(graph.n, graph.edges)
+        self.records = self.around.records
         marks = [m for m, said in enumerate(self.words, start=1) if said in (RECORD, RETURN)]
         if self.words[marks[-1] - 2] == self.words[marks[-1]] and len(marks) > 1:
             marks.pop()  # the root's way back to itself, after which stands no turn
@@ -51,7 +50,6 @@ class TurnRun:
         ends = [k for k, said in enumerate(self.words, start=1) if said == END_SEARCH]
         self.window = sorted({*range(-1, self.end + 4), *marks, *self.heads, *ends, len(self.words)})
         self.table = range(-5, len(self.words) + BEHIND)
-        self.around = Around(graph.n, graph.edges)
 
     def states(self) -> Iterator[dict[str, Any]]:
         """Yields the values of all symbols, from head to head."""
@@ -64,21 +62,13 @@ class TurnRun:
             set[int](),
         )
         fixed = {
-            "n": self.n,
+            **self.around.symbols(visits, lambda v: depths.get(v, 0)),
             "edges": self.edges,
             "kind": self.kind,
             "|number vertex|": self.number,
-            "visit": lambda v: visits.get(v, 0),
-            "rec": lambda v, u: self.records.get((v, u), 0),
             "next": cache(
                 lambda i, v: next((j for j in range(i + 1, self.table.stop + 1) if owners.get(j, 0) == v), 0)
             ),
-            "depth": lambda v: depths.get(v, 0),
-            "among": lambda m, i: sum(v <= m and visit <= i for v, visit in visits.items()),
-            "rank": lambda v: self.around.ranks.get(v, 0),
-            "ranked": self.around.is_forest,
-            "closed": self.around.reached.__contains__,
-            "v0": min(self.around.missed, default=0),
             "begins": True,
             "begins-otherwise": False,
             "left-open": False,

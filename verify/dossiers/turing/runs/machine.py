@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -29,6 +29,18 @@ def places(model: str, machine: Machine) -> Iterator[Place]:
             yield Place(f"{machine} on {tape!r}, step {state['t']}", state, run.window, run.table)
 
 
+def symbols_of_rules(machine: Machine, letters: Sequence[str]) -> dict[str, Callable[[int, int], int]]:
+    """Returns what the symbols mean that tell a rule: what it writes, which of the letters it enters, which way the head moves."""
+
+    def tell(part: str, s: int, x: int) -> int:
+        if not (0 <= s < len(machine.states) and 0 <= x < machine.symbols):
+            return 1
+        rule = machine.rule(letters[s], x)
+        return {"writes": rule.write, "enters": letters.index(rule.state), "moves": rule.move}[part]
+
+    return {part: partial(tell, part) for part in ("writes", "enters", "moves")}
+
+
 class MachineRun:
     """What each declared symbol is after each step of a run, by the simulator and the terms' plain meaning."""
 
@@ -45,12 +57,6 @@ class MachineRun:
         self.functions = translation(self.step).functions
         self.window, self.table = range(-1, len(padded)), range(-5, len(padded) + 1)
 
-    def rule(self, part: str, s: int, x: int) -> int:
-        if not (0 <= s < len(self.machine.states) and 0 <= x < self.machine.symbols):
-            return 1
-        rule = self.machine.rule(LETTERS[s], x)
-        return {"writes": rule.write, "enters": LETTERS.index(rule.state), "moves": rule.move}[part]
-
     def token(self, j: int) -> tuple[str, int]:
         return self.text.tokens[j - 1] if 1 <= j <= len(self.text.tokens) else ("", 0)
 
@@ -60,7 +66,7 @@ class MachineRun:
 
         fixed: dict[str, Any] = {"n": self.n, "L": len(self.tape), "kind": lambda j: KINDS.get(self.token(j)[0], 0)}
         fixed |= {f"|number {family}|": partial(number, family) for family in NUMBERS}
-        fixed |= {part: partial(self.rule, part) for part in ("writes", "enters", "moves")}
+        fixed |= symbols_of_rules(self.machine, LETTERS)
         fixed |= {name: function_of(self.text, atom) for atom, name in self.functions.items() if "|" not in name}
         copy, record = 0, self.words  # from the end of the prompt, and in a step: where a record stands
         if self.model == "rag":

@@ -11,6 +11,7 @@ from constructions.turing.configurations import HALT, HALTED, OUT, RUN, START, C
 from constructions.turing.machine import Machine
 from constructions.turing.simulator import steps as simulated
 from verify.dossiers.turing.lemmas.turning import KINDS, translation
+from verify.dossiers.turing.runs.machine import symbols_of_rules
 from verify.dossiers.turing.turning import Later
 from verify.induction.evaluation import function_of
 from verify.induction.place import Place
@@ -20,9 +21,7 @@ NUMBERED = {**KINDS, START: 7, RUN: 8}
 
 
 def places(machine: Machine) -> Iterator[Place]:
-    """Yields the places after each configuration of short runs, on the empty tape and on a word, in spaces that the head leaves
-    or does not.
-    """
+    """Yields the places after each configuration of short runs, in spaces that the head leaves or does not."""
     for tape, cells in (("", 1), ("", 3), ("1", 4)):
         run = Turning(machine, tape, 3, cells)
         for state in run.states():
@@ -50,20 +49,13 @@ class Turning:
         family, number = self.text.spoken(self.later, j) if j > 0 else (HALTED, 0)
         return family, int(number)
 
-    def rule(self, part: str, s: int, x: int) -> int:
-        machine = self.task.machine
-        if not (0 <= s < len(machine.states) and 0 <= x < machine.symbols):
-            return 1
-        rule = machine.rule(machine.states[s], x)
-        return {"writes": rule.write, "enters": self.code.letters.index(rule.state), "moves": rule.move}[part]
-
     def states(self) -> Iterator[dict[str, Any]]:
         task, m = self.task, self.task.cells
         word = dict(enumerate(map(int, task.tape)))
         fixed: dict[str, Any] = {"m": m, "L": len(task.tape), "origin": task.left, "word": lambda i: word.get(i, 0)}
         fixed |= {"kind": lambda j: NUMBERED.get(self.token(j)[0], 0), "digit": lambda j: self.token(j)[1]}
         fixed |= {"later-kind": lambda j: NUMBERED[self.said(j)[0]], "later-digit": lambda j: self.said(j)[1]}
-        fixed |= {part: partial(self.rule, part) for part in ("writes", "enters", "moves")}
+        fixed |= symbols_of_rules(task.machine, self.code.letters)
         functions = translation().functions
         fixed |= {name: function_of(self.text, atom) for atom, name in functions.items() if "|" not in name}
         fixed["last"] = len(self.words) - (self.words[-1] in (HALT, OUT))

@@ -49,8 +49,8 @@ R = random.Random(5)
 T = [[R.randrange(1000) for _ in range(97)] for _ in range(1000)]
 automaton = Rnn(10, lambda: 0, lambda s, t: T[s][t % 97], last)
 def mix(s, t):
-    return ((s ^ t) * 6364136223846793005 + 1442695040888963407 >> 20) & 2**40 - 1
-hash40 = Rnn(40, lambda: 1, mix, last)
+    return ((s ^ t) * 6364136223846793005 + 1442695040888963407 >> 20) & 2**36 - 1
+hash36 = Rnn(36, lambda: 1, mix, last)
 W = np.array([[1, -2, 3, 0], [2, 1, 0, -1], [0, 1, 1, 2], [-1, 2, 1, 1]], np.int16)
 def relu(s, t):
     """A net of 4 units over numbers of 4 bits."""
@@ -225,7 +225,7 @@ def judge(file: Path, name: str, found: dict[str, Any]) -> None:
 SMALL = ("RNN", "latch", "counter", "automaton", "net", "small_gru", "placed", "thinker")
 # Two with short vectors; and of 512 bits of float32 and of the last ten numbers, a pair that no tree or lattice finds.
 LARGE = ("linear", "pair", "floats", "window")
-PAIRS = [*itertools.product(TASKS, (*SMALL, *LARGE)), ("index", "wide"), ("index", "hash40"), ("index", "wide_gru")]
+PAIRS = [*itertools.product(TASKS, (*SMALL, *LARGE)), ("index", "wide"), ("index", "hash36"), ("index", "wide_gru")]
 
 
 @pytest.mark.parametrize(("task", "name"), PAIRS)
@@ -244,7 +244,7 @@ def test_each_is_confused(
 def test_leaves_of_each_task_meet(
     file: Path, task: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As those of the hash of 40 bits, of fewer bits."""
+    """As those of the hash of 36 bits, of fewer bits."""
     monkeypatch.setattr("verify.adversary.MOST_KNOWN", 1 << 5)
     monkeypatch.setattr("verify.adversary.MOST_LEVELS", 13)
     monkeypatch.setattr("verify.adversary.require_same_elsewhere", lambda *given: None)

@@ -172,19 +172,8 @@ def test_other(check):
     result.stdout.fnmatch_lines(["ERROR: V/printed: the other: V/other is to be holds, and is unknown"])
 
 
-def test_an_interrupted_run_prints_what_it_has(paper: Paper) -> None:
-    interrupt = "import os, signal\n    os.kill(os.getpid(), signal.SIGINT)\n    check.unknown('late')"
-    paper.write(f'{PAPER}\n@claim("Z", source="Z", statement="Z")\ndef test_last(check):\n    {interrupt}\n')
-    result = paper.run_apart("--ledger", "ledger.json")
-    assert result.ret == pytest.ExitCode.INTERRUPTED
-    result.stdout.fnmatch_lines(["*T.1/repaired*holds*", "The run ended early: 1 of 6 tests were not run."])
-    assert len(paper.ledger()["rows"]) == 5
-
-
 def test_a_worker_that_dies_leaves_a_trace(paper: Paper) -> None:
-    paper.write(
-        f'{PAPER}\n@claim("Z", source="Z", statement="Z")\ndef test_last(check):\n    import os\n    os._exit(9)\n'
-    )
+    paper.write(f"{PAPER}\n{LAST}import os\n    os._exit(9)\n")
     result = paper.run_apart("-n", "1")
     assert result.ret == 1
     result.stdout.fnmatch_lines(["4 holds, 1 refuted, 0 unknown*", "No verdict, see above: *::test_last*"])
@@ -284,16 +273,22 @@ def test_stored_witnesses_follow_the_run(paper: Paper) -> None:
     assert ledger.load_witnesses(path) == {}
 
 
-def test_an_interrupted_run_is_resumed(paper: Paper) -> None:
-    interrupt = 'import os, signal\n    os.kill(os.getpid(), signal.SIGINT)\n    check.unknown("late")'
-    last = '@claim("Z", source="Z", statement="Z")\ndef test_last(check):\n    '
-    paper.write(f"{PAPER}\n{last}{interrupt}\n")
+LAST = '@claim("Z", source="Z", statement="Z")\ndef test_last(check):\n    '
+PROVED = f'{PAPER}\n{LAST}check.proved([SQUARES], by="x", range="all x")\n'
+
+
+def test_an_interrupted_run_prints_what_it_has_and_is_resumed(paper: Paper) -> None:
+    paper.write(
+        f'{PAPER}\n{LAST}import os, signal\n    os.kill(os.getpid(), signal.SIGINT)\n    check.unknown("late")\n'
+    )
     partial, whole = paper.folder / "partial.json", paper.folder / "whole.json"
-    paper.run_apart("--ledger", str(partial))
+    result = paper.run_apart("--ledger", str(partial))
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    result.stdout.fnmatch_lines(["*T.1/repaired*holds*", "The run ended early: 1 of 6 tests were not run."])
     before = {row.claim.id for row in ledger.read(partial)}
-    assert before
+    assert len(before) == 5
     assert "Z" not in before
-    paper.write(f'{PAPER}\n{last}check.proved([SQUARES], by="x", range="all x")\n')
+    paper.write(PROVED)
     result = paper.run("--resume", str(partial), "--ledger", str(whole))
     outcomes = result.parseoutcomes()
     assert outcomes["passed"] == 1
@@ -318,15 +313,14 @@ def test_what_is_no_ledger_does_not_resume(paper: Paper) -> None:
 
 
 def test_a_run_that_dies_leaves_its_rows(paper: Paper) -> None:
-    last = '@claim("Z", source="Z", statement="Z")\ndef test_last(check):\n    '
-    paper.write(f"{PAPER}\n{last}import os\n    os._exit(9)\n")
+    paper.write(f"{PAPER}\n{LAST}import os\n    os._exit(9)\n")
     paper.run_apart("--ledger", "ledger.json")
     part = paper.folder / "ledger.json.part"
     before = {row.claim.id for row in ledger.read(part)}
     assert len(before) == 5
     part.write_text(part.read_text(encoding="utf-8") + '{"id": "a line that was cut o', encoding="utf-8")
     assert {row.claim.id for row in ledger.read(part)} == before
-    paper.write(f'{PAPER}\n{last}check.proved([SQUARES], by="x", range="all x")\n')
+    paper.write(PROVED)
     result = paper.run("--resume", "ledger.json", "--ledger", "ledger.json")
     assert result.parseoutcomes()["deselected"] == 5
     assert {row.claim.id for row in ledger.read(paper.folder / "ledger.json")} == before | {"Z"}

@@ -75,7 +75,3 @@ def test_at_such_an_n_the_model_is_not_certified(fault: str, subject: Subject, a
 
     (verdict,) = run_in_child(judged_with_fault)
     assert verdict in ("refused", "unknown")
-
-
-def test_without_a_fault_the_claim_is_as_expected() -> None:
-    assert judged("nothing", "gadgets", "C.3/repaired").returncode == pytest.ExitCode.OK

@@ -102,11 +102,7 @@ def logits(draw: random.Random) -> Iterator[Case]:
     for _ in range(DRAWN):
         terms = ("x1", "x2", "x3", "y1", "y2")
         of = RegisterNames(("v", "n", "s", *terms))
-        rows: dict[str, Weights] = {
-            "X": dict.fromkeys(terms[:3], 1),
-            "Y": dict.fromkeys(terms[3:], 1),
-            "s": {"s": 1},
-        }
+        rows: dict[str, Weights] = {"X": dict.fromkeys(terms[:3], 1), "Y": dict.fromkeys(terms[3:], 1), "s": {"s": 1}}
         numbers: dict[str, Weights] = {word: {"v": int(word), "n": 1} for word in NUMBERS}
         sizes = (-10, -9, -8, draw.choice((8, 9, 10, 4)))
         constants = {"x1": draw.choice(sizes[:3]), "x2": draw.choice(sizes[:3]), "x3": sizes[3]}

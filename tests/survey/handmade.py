@@ -53,11 +53,7 @@ def cycles(draw: random.Random) -> Iterator[Weights]:
         for i, name in enumerate(names):
             bound = draw.choice((0, 1))
             yes = {"yes": 2.0}, {"yes": -2.0}, {"yes": 9.0 - 2 * bound, "no": 8.0}
-            units: list[Unit] = [
-                ({name: 1}, 0, {}, 1, yes[0]),
-                ({name: -1}, 0, {}, 1, yes[1]),
-                ({}, 1, {}, 1, yes[2]),
-            ]
+            units: list[Unit] = [({name: 1}, 0, {}, 1, yes[0]), ({name: -1}, 0, {}, 1, yes[1]), ({}, 1, {}, 1, yes[2])]
             sources = [entering[i - steps] for steps in range(length)]
             turns = [signs[i - steps] for steps in range(length)]
             answers = [*_of_cycle(sources, turns, bound)]

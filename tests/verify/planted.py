@@ -106,7 +106,7 @@ FAULTS: Mapping[str, Callable[[], None]] = {
         default_in_a_gap,
         fewer_bits_in_a_gap,
     )
-} | {"nothing": lambda: None}
+}
 
 
 def main(fault: str, *arguments: str) -> int:

@@ -102,19 +102,6 @@ def test_a_case_that_a_claim_fails_at_is_kept(paper: Paper) -> None:
     assert [paper.replay(claim, "--witnesses", str(path)).ret for claim in "RS"] == [1, 3]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "line"),
-    [
-        (["--fuzz", "0"], "--fuzz 0: want a number of minutes above 0 and up to 10080"),
-        (["--fuzz", "1", "--ledger", "x.json"], "--fuzz: nothing is judged, so --ledger has no use"),
-    ],
-)
-def test_a_mistake_gets_one_line(paper: Paper, arguments: list[str], line: str) -> None:
-    result = paper.run(*arguments)
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines([f"ERROR: {line}"])
-
-
 def test_what_once_refuted_a_claim_holds_now() -> None:
     """Of the cases that `make fuzz` kept on this machine."""
     path = kept_witnesses(ROOT)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,8 @@ from verify.framework.predicates import NoVerdict
         (["--claim", "  "], "--claim '  ': no such claim; `python -m verify.replay --list` lists them"),
         (["--seed", "1", "--seed=2"], "--seed is given twice; give it once"),
         (["--claim", "T.1", "--claim", "T.9"], "--claim is given twice; give it once"),
+        (["--fuzz", "0"], "--fuzz 0: want a number of minutes above 0 and up to 10080"),
+        (["--fuzz", "1", "--ledger", "x.json"], "--fuzz: nothing is judged, so --ledger has no use"),
     ],
 )
 def test_a_mistake_gets_one_line(paper: Paper, arguments: list[str], line: str) -> None:
@@ -53,8 +56,12 @@ def test_a_mistake_gets_one_line(paper: Paper, arguments: list[str], line: str) 
     assert len([text for text in result.stderr.lines if text.strip()]) == 1
 
 
-@pytest.mark.parametrize("option", ["--n-max", "--p-bits", "--seed", "--fuzz"])
-@pytest.mark.parametrize("text", ["many", "nan", "1_000", "٣", "1e3", " 5", "", "0x10"])
+NO_NUMBERS = ("many", "nan", "1_000", "٣", "1e3", " 5", "", "0x10")
+
+
+@pytest.mark.parametrize(
+    ("option", "text"), [*product(("--n-max", "--fuzz"), NO_NUMBERS), ("--p-bits", "nan"), ("--seed", "1_000")]
+)
 def test_a_number_is_a_number(paper: Paper, option: str, text: str) -> None:
     result = paper.run(f"{option}={text}")
     assert result.ret == pytest.ExitCode.USAGE_ERROR

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -114,17 +113,6 @@ def test_without_a_ledger_nothing_is_known(content: str | None, tmp_path: Path) 
 )
 def test_a_run_of_claims_is_known_by_its_arguments(arguments: list[str], folder: Path, expected: bool) -> None:
     assert order.are_claims(arguments, folder) is expected
-
-
-def without_seconds(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [{name: value for name, value in row.items() if name != "seconds"} for row in rows]
-
-
-def test_two_processes_judge_what_one_does(paper: Paper) -> None:
-    """The order of a run leaves no trace."""
-    alone = list(paper.rows().values())
-    assert paper.run_apart("-n", "2", "--ledger", "ledger.json", "claims/paper.py").ret == 0
-    assert without_seconds(paper.ledger()["rows"]) == without_seconds(alone)
 
 
 def test_the_committed_ledger_is_one() -> None:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
 
 import pytest
 
+from circuits.child import run_in_child
+from tests.verify.planted import FAULTS
 from verify.dossiers.dossier import Subject
 from verify.dossiers.registry import find_subject
 from verify.framework.weights import CHECKERS, About
@@ -65,14 +68,10 @@ def test_a_claim_notices(row: tuple[str, ...]) -> None:
 @pytest.mark.parametrize(("fault", "subject", "about"), AT_SOME_N)
 def test_at_such_an_n_the_model_is_not_certified(fault: str, subject: Subject, about: About) -> None:
     assert CHECKERS[about](subject)["verdict"] == "certified"
-    lean = ", lean=True" * (subject.dossier.variant(()) == "lean")
-    made = f"find_subject({subject.construction!r}, {subject.n}, model={subject.model!r}{lean})"
-    imported = "from verify.framework.weights import CHECKERS; from verify.dossiers.registry import find_subject"
-    verdict = f"{imported}; print(CHECKERS[{about!r}]({made})['verdict'])"
-    code = f"from tests.verify.planted import FAULTS; FAULTS[{fault!r}](); {verdict}"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
-    assert done.stdout.strip() in ("refused", "unknown")
 
+    def judged_with_fault() -> Iterator[str]:
+        FAULTS[fault]()
+        yield CHECKERS[about](subject)["verdict"]
 
-def test_without_a_fault_the_claim_is_as_expected() -> None:
-    assert judged("nothing", "gadgets", "C.3/repaired").returncode == pytest.ExitCode.OK
+    (verdict,) = run_in_child(judged_with_fault)
+    assert verdict in ("refused", "unknown")

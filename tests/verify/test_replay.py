@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.verify.conftest import PAPER, Paper
-from verify import plugin
+from verify import plugin, replay
 from verify.framework import proofs
 from verify.framework.order import WITNESSES
 from verify.oracles.proofs import by_cases
@@ -234,12 +232,11 @@ IN_PART = [
 
 @pytest.mark.parametrize(
     ("claim", "other"),
-    [
-        ("C.3/repaired", {"for_all": {"x": "real"}, "given": [], "show": "x == x"}),
-        ("4.6/index-above", None),
-    ],
+    [("C.3/repaired", {"for_all": {"x": "real"}, "given": [], "show": "x == x"}), ("4.6/index-above", None)],
 )
-def test_a_trivial_theorem_is_none_of_the_papers(tmp_path: Path, claim: str, other: Any) -> None:
+def test_a_trivial_theorem_is_none_of_the_papers(
+    tmp_path: Path, claim: str, other: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Which was accepted: the checker has no quarrel with x == x, nor with n >= 0."""
     document = json.loads(proofs.file_of(WITNESSES).read_text(encoding="utf-8"))
     (objects,) = document["proofs"][claim].values()
@@ -250,10 +247,8 @@ def test_a_trivial_theorem_is_none_of_the_papers(tmp_path: Path, claim: str, oth
     else:
         objects[:] = [{"theorem": other, "proof": by_cases(other)[1]}]
     (tmp_path / "proofs.json").write_text(json.dumps(document), encoding="utf-8")
-    command = [sys.executable, "-m", "verify.replay", claim, "--witnesses", str(tmp_path / WITNESSES.name)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 3
-    lines = done.stdout.splitlines()
+    assert replay.main([claim, "--witnesses", str(tmp_path / WITNESSES.name)]) == 3
+    lines = capsys.readouterr().out.splitlines()
     assert lines[1] == f"The checker accepts 1 of 1 stored proofs of {claim}."
     assert lines[2] == f"REFUSED: {claim}: {proofs.sentence_of(objects[0]['theorem'])}: {NOT_MADE}"
 

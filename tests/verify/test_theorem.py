@@ -143,10 +143,7 @@ VACUOUS = "(axiom vacuous (forall ((j Int)) (! (= (|is ~| j) (and (<= 3 j E) (= 
 @pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize(
     ("axiom", "why"),
-    [
-        (VACUOUS, "vacuous is false: "),
-        ("(axiom less (= E 0)) (axiom more (= E 1))", "less is false: "),
-    ],
+    [(VACUOUS, "vacuous is false: "), ("(axiom less (= E 0)) (axiom more (= E 1))", "less is false: ")],
 )
 def test_axioms_from_which_everything_follows(
     axiom: str, why: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -206,12 +203,7 @@ def test_sizes_above_that_are_not_told(above: dict[str, Any], capsys: pytest.Cap
 
 def test_what_is_assumed_above_is_asked_for(above: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
     shown = {"bits_of_bits": 7, "inequalities": [["1*n", ">"]], "cases": [{"shown": [0]}, {"shown": [0]}]}
-    above |= {
-        "verdict": "certified",
-        "theorem": shown,
-        "n_from": "2^63",
-        "cases": [{"assumed_invariants": ["luck"]}],
-    }
+    above |= {"verdict": "certified", "theorem": shown, "n_from": "2^63", "cases": [{"assumed_invariants": ["luck"]}]}
     assert main(["index", "--all-n", "--n", str(2**64)]) == 3
     assert capsys.readouterr().out.splitlines()[-1] == "  assumed: luck: unknown; no lemma shows it of runs"
 
@@ -228,10 +220,7 @@ def test_a_stored_theorem(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     path.write_text(json.dumps(document))
     assert main(["--replay", str(path)]) == 0
     tampered = {**above, "cases": above["cases"][1:]}
-    for links, name in (
-        ([rounding, program, tampered, searches], "n ≥ 2^7"),
-        ([rounding, program, above], "searches"),
-    ):
+    for links, name in (([rounding, program, tampered, searches], "n ≥ 2^7"), ([rounding, program, above], "searches")):
         path.write_text(json.dumps({**document, "links": links}))
         assert main(["--replay", str(path)]) == 1
         last = capsys.readouterr().out.splitlines()[-1]

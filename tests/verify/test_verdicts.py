@@ -16,30 +16,19 @@ EXPECTED_FALSE = CLAIM.replace('"It holds."', '"It holds.", variant="printed", e
 
 
 def test_the_paper_passes_with_its_known_slip(paper: Paper) -> None:
-    result = paper.run()
+    """A false claim is refuted by a shrunk witness: test_ledger.py has its row."""
+    result = paper.run("--ledger", "ledger.json")
     result.assert_outcomes(passed=4, xfailed=1)
     assert result.ret == 0
-
-
-def test_a_true_claim_holds_by_exhaustion(paper: Paper) -> None:
-    row = paper.rows()["T.1/repaired"]
-    assert row["verdict"] == "holds"
-    [evidence] = row["evidence"]
+    rows = {row["id"]: row for row in paper.ledger()["rows"]}
+    assert (rows["T.1/repaired"]["verdict"], rows["T.1/repaired"]["witness"]) == ("holds", None)
+    [evidence] = rows["T.1/repaired"]["evidence"]
     assert (evidence["kind"], evidence["cases"], evidence["n_max"]) == ("exhaustive", 10, 10)
-    assert row["witness"] is None
-
-
-def test_a_false_claim_is_refuted_by_a_shrunk_witness(paper: Paper) -> None:
-    row = paper.rows()["T.1/printed"]
-    assert row["verdict"] == "refuted"
-    assert row["witness"]["case"] == 100
-    assert row["witness"]["shows"] == {"bound": 100, "found": 100}
+    assert [evidence["kind"] for evidence in rows["T.9/repaired"]["evidence"]] == ["sampled"]
+    assert [evidence["kind"] for evidence in rows["U/repaired"]["evidence"]] == ["proved"]
 
 
 def test_a_sample_is_called_a_sample(paper: Paper) -> None:
-    rows = paper.rows()
-    assert [evidence["kind"] for evidence in rows["T.9/repaired"]["evidence"]] == ["sampled"]
-    assert [evidence["kind"] for evidence in rows["U/repaired"]["evidence"]] == ["proved"]
     result = paper.run("--claim", "T.9/repaired")
     result.stdout.fnmatch_lines(["*T.9/repaired*holds*sampled*", "*sampled: numbers*"])
     result.stdout.no_fnmatch_line("*proved*")
@@ -146,16 +135,12 @@ def test_a_raised_counterexample_refutes_like_a_returned_one(paper: Paper) -> No
 
 def test_a_size_below_the_least_is_not_judged(paper: Paper) -> None:
     paper.write(CLAIM + 'check.exhaustive(check.sizes(3), below_100, count=1, range="sizes")')
-    result = paper.run("--n-max", "2")
+    result = paper.run("--n-max", "2", "--ledger", "ledger.json")
     result.assert_outcomes(skipped=1)
     result.stdout.fnmatch_lines(["0 holds, 0 refuted, 0 unknown; 0 not as expected; 1 not judged"])
     result.stdout.fnmatch_lines(["Not judged: V: needs n ≥ 3, --n-max is 2"])
     assert result.ret == 0
-
-
-def test_what_was_not_judged_has_no_row(paper: Paper) -> None:
-    paper.write(CLAIM + 'check.exhaustive(check.sizes(3), below_100, count=1, range="sizes")')
-    assert paper.rows("--n-max", "2") == {}
+    assert paper.ledger()["rows"] == []
     reason = "needs n ≥ 3, --n-max is 2"
     assert paper.ledger()["not_judged"] == [{"id": "V", "engine": "", "reason": reason}]
 

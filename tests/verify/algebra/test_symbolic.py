@@ -114,18 +114,7 @@ def test_answers_are_those_of_the_whole_interval(question: Callable[[Any], objec
 
 
 @pytest.mark.parametrize(
-    "use",
-    [
-        int,
-        float,
-        hash,
-        math.isqrt,
-        range,
-        lambda n: n % 2,
-        lambda n: {n: 1},
-        lambda n: 1 << n,
-        str.__len__,
-    ],
+    "use", [int, float, hash, math.isqrt, range, lambda n: n % 2, lambda n: {n: 1}, lambda n: 1 << n, str.__len__]
 )
 def test_nothing_else_can_be_asked(use: Callable[[Any], object]) -> None:
     with pytest.raises(TypeError):

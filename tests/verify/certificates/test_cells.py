@@ -115,8 +115,7 @@ def test_a_field_that_was_changed_is_found() -> None:
 
 
 @pytest.mark.parametrize(
-    "change",
-    [{"n": 5}, {"cells": ["2", None]}, {"cells": ["1", "9"]}, {"model": "rag"}, {"cells": [1, None]}],
+    "change", [{"n": 5}, {"cells": ["2", None]}, {"cells": ["1", "9"]}, {"model": "rag"}, {"cells": [1, None]}]
 )
 def test_a_document_that_is_of_nothing(change: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="no certificate"):
@@ -138,16 +137,15 @@ def test_wrong_weights_are_not_certified(monkeypatch: pytest.MonkeyPatch, wrong:
     require_unknown(every())
 
 
-@pytest.mark.parametrize(
-    ("cells", "is_wrong"),
-    [(37, lambda m: m == 37), (1000, lambda m: m > 999)],
-)
-@pytest.mark.parametrize("wrong", WRONG)
+SOME: list[tuple[int, Callable[[Any], bool]]] = [(37, lambda m: m == 37), (1000, lambda m: m > 999)]
+
+
+@pytest.mark.parametrize(("wrong", "some"), [*zip(WRONG, [*SOME, SOME[0]], strict=True)])
 def test_weights_that_are_wrong_for_some(
-    monkeypatch: pytest.MonkeyPatch, wrong: str, cells: int, is_wrong: Callable[[Any], bool]
+    monkeypatch: pytest.MonkeyPatch, wrong: str, some: tuple[int, Callable[[Any], bool]]
 ) -> None:
     """Not certified just where they are, as the case is split there."""
-    name, value = WRONG[wrong]
+    (name, value), (cells, is_wrong) = WRONG[wrong], some
     monkeypatch.setattr(
         cot.QueueScale, name, property(lambda queue: value(queue) if is_wrong(queue.cells) else own[name](queue))
     )

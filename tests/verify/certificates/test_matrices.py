@@ -130,12 +130,12 @@ def lower_mismatch(scale: Any) -> Any:
 
 @pytest.mark.parametrize("name", ["recall", "istree"])
 def test_factors_that_are_wrong_far_away(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    change_scale(monkeypatch, lambda n: bool(20_000 <= n < 5 * 10**11), lower_mismatch)
+    change_scale(monkeypatch, lambda n: bool(2_000 <= n < 5 * 10**11), lower_mismatch)
     assert certificate(find_subject(name, 16))["verdict"] == CERTIFIED
-    assert certificate(find_subject(name, 30_000))["verdict"] != CERTIFIED
-    actual = certificates(find_subject(name, 19_000, last=30_000))
+    assert certificate(find_subject(name, 3_000))["verdict"] != CERTIFIED
+    actual = certificates(find_subject(name, 1_990, last=3_000))
     assert actual["verdict"] != CERTIFIED
-    assert actual["intervals"][-1]["n"][0] == "20000"
+    assert actual["intervals"][-1]["n"][0] == "2000"
 
 
 def test_factors_that_are_wrong_for_whole_numbers_alone(monkeypatch: pytest.MonkeyPatch) -> None:

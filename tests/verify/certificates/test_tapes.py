@@ -19,7 +19,6 @@ from verify.algebra.polynomial import atom
 from verify.automata.token_automaton import Delayed, Label
 from verify.certificates.building import automaton_of, build, families_of, model_of, part_of
 from verify.certificates.document import CERTIFIED, UNKNOWN, certificate, judge
-from verify.certificates.mutants import CHANGES, mutant, places
 from verify.certificates.ranges import differences
 from verify.dossiers.dossier import Subject
 from verify.dossiers.registry import find_subject
@@ -56,19 +55,6 @@ def test_the_machine_s_run_is_a_text_of_the_language(subject: Subject) -> None:
     words = [wired.vocabulary[token] for token in (*request.prompt, *map(int, request.guess))][:-1]
     assert accepted(automaton, words)
     assert not accepted(automaton, [*words, words[0]])
-
-
-@pytest.mark.parametrize("subject", SUBJECTS[:1], ids=lambda s: s.model)
-def test_single_changes(subject: Subject) -> None:
-    """What is still certified runs as certified."""
-    wired, automaton, rng = subject.dossier.solver.build(subject.n), automaton_of(subject), random.Random(0)
-    for place in rng.sample(places(wired.model), 2):
-        model = mutant(wired.model, place, rng.choice(CHANGES), float(wired.arithmetic.format.quantum))
-        judged = judge(as_model(subject, wired, model), automaton)
-        if judged.report is not None:
-            built = replace(wired, model=model)
-            tokens = walk(automaton, wired, families_of(subject), rng)
-            assert contradictions(built, judged.report, tokens, set(range(1, len(tokens) + 1))) == [], place
 
 
 def test_a_stored_certificate() -> None:

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from constructions.istree.graphs import LAYOUTS
 from constructions.language.interpreter import Input, Number
 from constructions.language.terms import Count, Matching, NumberOf, Term, term
 from tests.verify.subjects import of_machine
@@ -25,11 +24,7 @@ from verify.induction.evaluation import Compiled, function_of
 from verify.induction.place import Place
 from verify.induction.theory import Theory
 
-ISTREE = [
-    *(find_subject("istree", 1, lean=lean, layout=layout) for lean in (True, False) for layout in LAYOUTS),
-    find_subject("istree", 1, model="rag"),
-    find_subject("istree", 1, model="hybrid"),
-]
+ISTREE = [find_subject("istree", 1, lean=True), find_subject("istree", 1, model="rag")]
 TURING = [
     of_machine(find_subject("turing", 1, model=model), machine, None)
     for machine in ("bb2", "counter")
@@ -43,8 +38,9 @@ def made_of(subject: Subject) -> Theory:
     return made
 
 
-@pytest.mark.parametrize("subject", [*ISTREE, *TURING], ids=str)
+@pytest.mark.parametrize("subject", [ISTREE[0], *TURING[3:]], ids=str)
 def test_what_lemmas_use_can_be_true(subject: Subject) -> None:
+    """Each claim about a theory asks for this, so here are a few."""
     made = made_of(subject)
     seen = check_along_runs(made, made.lemmas)
     assert seen.doubt == ""
@@ -64,8 +60,7 @@ def test_a_contradiction_is_refused(subject: Subject) -> None:
     assert refused.startswith(("zero is false: ", "one is false: "))
 
 
-@pytest.mark.parametrize("most", [40, 10**9])
-@pytest.mark.parametrize("subject", [*ISTREE, *TURING[:3]], ids=str)
+@pytest.mark.parametrize(("subject", "most"), [(ISTREE[0], 40), *((one, 10**9) for one in (ISTREE[0], *TURING[:3]))])
 def test_an_axiom_that_leaves_out_large_numbers_is_refused(subject: Subject, most: int) -> None:
     """It is true along each run, as runs are small."""
     made = made_of(subject)

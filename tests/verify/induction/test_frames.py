@@ -9,17 +9,7 @@ import pytest
 
 from constructions.istree import hybrid
 from constructions.istree.hybrid import DOWN, MARKS, NO, PLACE, UP, VERTEX, YES
-from constructions.language.terms import (
-    ONE,
-    ZERO,
-    Anything,
-    Count,
-    Matching,
-    Say,
-    SayNumber,
-    Term,
-    as_term,
-)
+from constructions.language.terms import ONE, ZERO, Anything, Count, Matching, Say, SayNumber, Term, as_term
 from tests.verify.induction.lemmas import (
     CONTRADICTIONS,
     Trial,

@@ -37,10 +37,10 @@ from verify.programs.shorthand import let
 BB2 = find("bb2").machine
 
 
-@pytest.mark.parametrize("machine", [BB2, find("counter").machine], ids=str)
 @pytest.mark.parametrize("model", STEPS)
-def test_they_follow(model: str, machine: Machine) -> None:
-    made = theory(machine, model)
+def test_they_follow(model: str) -> None:
+    """For a machine that no claim is about."""
+    made = theory(find("counter").machine, model)
     assert {name: doubt for name in made.lemmas if (doubt := made.doubt(name))} == {}
 
 

@@ -21,9 +21,9 @@ from verify.dossiers.turing.turning import Later
 BB2, COUNTER = find("bb2").machine, find("counter").machine
 
 
-@pytest.mark.parametrize("machine", [BB2, COUNTER], ids=str)
-def test_they_follow(machine: Machine) -> None:
-    made = theory(machine)
+def test_they_follow() -> None:
+    """For a machine that no claim is about."""
+    made = theory(COUNTER)
     assert {name: doubt for name in made.lemmas if (doubt := made.doubt(name))} == {}
 
 

@@ -8,17 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from constructions.istree.rag import VERTEX
-from constructions.language.terms import (
-    ONE,
-    POSITION,
-    ZERO,
-    Above,
-    Count,
-    IsNumber,
-    Matching,
-    Positive,
-    as_term,
-)
+from constructions.language.terms import ONE, POSITION, ZERO, Above, Count, IsNumber, Matching, Positive, as_term
 from tests.verify.patterns.told import seen_behind
 from verify.dossiers.istree.steps import NUMBER
 from verify.patterns.pattern import NUMERALS, OTHER

@@ -14,13 +14,7 @@ from hypothesis import strategies as st
 
 from constructions.istree.rag import VERTEX, families
 from constructions.language.interpreter import Input, Spoken
-from constructions.language.terms import (
-    Matching,
-    Pick,
-    Read,
-    Term,
-    as_term,
-)
+from constructions.language.terms import Matching, Pick, Read, Term, as_term
 from constructions.retrieval.rag import PLAIN, REPEAT
 from constructions.turing import rag
 from constructions.turing.library import find

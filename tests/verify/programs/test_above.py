@@ -16,18 +16,8 @@ from hypothesis import strategies as st
 
 from constructions.language.interpreter import Input
 from constructions.language.terms import Term, fraction
-from constructions.rows import Weight
 from tests.verify.certificates.test_above import TURING
-from tests.verify.certificates.walks import (
-    SIZES,
-    at,
-    inputs_at,
-    require_shown,
-    surveyed,
-    values_in,
-    walk_of,
-    weights,
-)
+from tests.verify.certificates.walks import SIZES, at, inputs_at, require_shown, surveyed, values_in, walk_of, weights
 from tests.verify.numbers_at import holds, shown_at, values_at
 from tests.verify.programs.test_intervals import changed
 from tests.verify.programs.test_terms import ATOMS, sums
@@ -92,49 +82,6 @@ def test_all_cases_are_one_theorem(name: str) -> None:
     for n in (2**63, 2**64 + 1, 2**200 - 3):
         values = values_at(n)
         assert all(holds(theorem["inequalities"][i], values) for i in shown_at(theorem, n))
-
-
-def every_weight(model: ExactModel, change: Callable[[Weight], Weight], which: int) -> ExactModel:
-    """With one weight of the layers changed."""
-    places = iter(range(1 << 20))
-    return replace(
-        model,
-        layers=tuple(layer.changed(lambda w: change(w) if next(places) == which else w) for layer in model.layers),
-    )
-
-
-CHANGES: dict[str, Callable[[Any], Any]] = {
-    "sign": lambda w: -w,
-    "zero": lambda w: 0,
-    "half": lambda w: Fraction(1, 2) * w,
-    "right below 2^500": lambda w: max(min(w, 2**500), -(2**500)),
-}
-
-
-CHANGED = [subject for subject in SUBJECTS if subject.model != "rag"]
-
-
-@settings(max_examples=8)
-@given(st.sampled_from(CHANGED), st.sampled_from(sorted(CHANGES)), SIZES, st.data())
-def test_a_changed_weight_is_certified_of_a_case_only_if_it_is_of_each_n(
-    subject: Subject, change: str, n: int, data: st.DataObject
-) -> None:
-    one = replace(subject, n=n)
-    own, automaton = build(one)
-    which = data.draw(st.integers(0, sum(1 for layer in own.layers for _ in layer.weights()) - 1))
-
-    def verdict(walk: Walk) -> str:
-        growing = replace(one, n=n_of(walk))
-        wired, texts = build(growing)
-        return str(explained(growing, every_weight(wired, CHANGES[change], which), texts)["verdict"])
-
-    try:
-        found = walk_of(n, verdict)[1]
-    except (Unanswered, ZeroDivisionError):
-        found = UNKNOWN
-    event(found)
-    if found == CERTIFIED:
-        assert explained(one, every_weight(own, CHANGES[change], which), automaton)["verdict"] == CERTIFIED
 
 
 def with_scores(model: ExactModel, n: Any, factor: Callable[[Any], Any]) -> ExactModel:

@@ -16,16 +16,12 @@ from hypothesis import strategies as st
 from constructions.language.interpreter import Input
 from constructions.language.terms import Atom, Equal, IsWord, Term, as_term, fraction, term
 from constructions.retrieval.task import Question
-from tests.verify.programs.test_explain import wrong_words
 from tests.verify.programs.test_terms import ATOMS, sums
-from tests.verify.subjects import as_model
 from verify.algebra.interval import symbol
 from verify.algebra.polynomial import Polynomial, atom, constant, is_whole
 from verify.algebra.symbolic import is_never_whole, is_sized
-from verify.certificates.building import automaton_of, model_of, part_of, wired_of
+from verify.certificates.building import automaton_of, model_of, part_of
 from verify.certificates.document import CERTIFIED, REFUSED
-from verify.certificates.ideal import IdealModel
-from verify.certificates.mutants import CHANGES, mutant, places
 from verify.dossiers.dossier import Subject
 from verify.dossiers.registry import find_subject
 from verify.dossiers.retrieval.models import MODELS
@@ -75,22 +71,6 @@ def verdicts(subject: Subject, model: ExactModel, last: int) -> dict[int, bool]:
         holds = interval.document["verdict"] == CERTIFIED
         told |= dict.fromkeys(range(interval.low, interval.high + 1) if holds else [interval.low], holds)
     return told
-
-
-@pytest.mark.parametrize(("name", "model"), [("recall", "transformer"), ("counting", "hybrid")])
-def test_a_changed_weight_is_certified_of_an_interval_only_if_it_is_of_each_n(name: str, model: str) -> None:
-    draw, subject = random.Random(f"{name} {model}"), find_subject(name, 8, model=model)
-    high = min(part_of(subject, 12).high, 12)
-    wired = {n: wired_of(replace(subject, n=n)) for n in range(8, high + 1)}
-    every = [(place, change) for place in places(wired[8].model) for change in CHANGES]
-    for place, change in draw.sample(every, 2):
-        changed = {n: mutant(w.model, place, change, float(w.arithmetic.format.quantum)) for n, w in wired.items()}
-        weights = {n: as_model(replace(subject, n=n), wired[n], changed[n]) for n in wired}
-        for n, holds in verdicts(subject, weights[8], high).items():
-            one: Any = replace(subject, n=n)
-            assert (explained(one, weights[n], automaton_of(one))["verdict"] == CERTIFIED) == holds, (place, change, n)
-            for question in draw.sample(list(one.dossier.tried(one)), 2 * holds):
-                assert not wrong_words(one, wired[n], IdealModel(changed[n]), question), (place, change, n)
 
 
 def test_what_only_large_n_break_is_certified_up_to_there() -> None:

@@ -202,8 +202,7 @@ def test_a_comparison_bounds_what_has_it_as_a_part(holds: bool, scale: int, time
 
 
 @pytest.mark.parametrize(
-    ("of", "told"),
-    [(NUMBER - BEFORE, True), (NUMBER * NUMBER - BEFORE, False), (NUMBER * BEFORE - BEFORE, False)],
+    ("of", "told"), [(NUMBER - BEFORE, True), (NUMBER * NUMBER - BEFORE, False), (NUMBER * BEFORE - BEFORE, False)]
 )
 def test_numbers_are_one_where_they_are_equal_and_not_where_products_are(of: Term, told: bool) -> None:
     normal = _with(NORMAL, as_term(Equal(of, Fraction(0))), True)

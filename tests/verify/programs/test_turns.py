@@ -12,30 +12,18 @@ from hypothesis import strategies as st
 from constructions.istree import rag
 from constructions.istree.graphs import PAPER, Graph
 from constructions.language.interpreter import Input, Spoken
-from constructions.language.terms import (
-    ONE,
-    Answer,
-    Back,
-    Count,
-    Matching,
-    NumberOf,
-    Read,
-    Say,
-    SayNumber,
-    as_term,
-)
+from constructions.language.terms import ONE, Answer, Back, Count, Matching, NumberOf, Read, Say, SayNumber, as_term
 from constructions.models.search import END_SEARCH, FAILED
-from tests.verify.programs.wrong import certified_changes, unnoticed, with_one_wrong_word
+from tests.verify.programs.wrong import unnoticed, with_one_wrong_word
 from verify.algebra.domains import Integer
 from verify.automata.token_automaton import Label, State, TokenAutomaton
-from verify.certificates.building import automaton_of, build, wired_of
-from verify.certificates.ideal import IdealModel
+from verify.certificates.building import automaton_of, build
 from verify.claims.program_turns import as_searched, states_after
 from verify.dossiers.istree import turns
 from verify.dossiers.istree.texts import FATHER, PROMPT_ENDS, TURN
 from verify.dossiers.registry import find_subject
 from verify.explain import main
-from verify.inputs.strategies import every_input, graphs
+from verify.inputs.strategies import graphs
 from verify.programs.extraction import ExtractedProgram, extract
 from verify.programs.facts import Facts
 from verify.programs.normal import Normalizer
@@ -140,24 +128,6 @@ def test_a_definition_with_one_wrong_word_is_not_the_program() -> None:
         assert unnoticed(model, found, normal_at(i), right, others) == [], state.label
         refused += len(others)
     assert refused > len(texts.states)
-
-
-def test_a_changed_weight_is_certified_only_if_no_run_changes() -> None:
-    n, draw = 4, random.Random("istree rag")
-    subject = find_subject("istree", n, model="rag")
-    graphs = [Graph(4, ((1, 2), (2, 3), (3, 1))), *(graph for graph in every_input(n, (3,)) if draw.random() < 0.002)]
-    vocabulary = wired_of(subject).vocabulary
-    for change, ideal in certified_changes(subject, draw, 2):
-        assert not any(wrong_words(ideal, vocabulary, graph) for graph in graphs), change
-
-
-def wrong_words(ideal: IdealModel, vocabulary: tuple[str, ...], graph: Graph) -> list[str]:
-    """What it says in Algorithm 2's text and should not; what stands after a search is its result, and nobody's word."""
-    prompt, words = [PAPER.vocabulary(graph.n)[token] for token in PAPER.prompt(graph)], rag.RAG.expected(graph)
-    text = [*prompt, *words]
-    _, following = ideal.run([vocabulary.index(word) for word in text[:-1]])
-    own = [k for k in range(len(prompt), len(text)) if text[k - 1] != END_SEARCH]
-    return [vocabulary[following[k - 1]] for k in own if vocabulary[following[k - 1]] != text[k]]
 
 
 def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,12 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from constructions.wiring.wired import Wired
-from tests.verify.certificates.runs import contradictions
+from tests.verify.certificates.runs import contradictions, lost
 from verify.automata.token_automaton import Label, TokenAutomaton
-from verify.certificates.document import Judged
+from verify.certificates.document import CERTIFIED, Judged
 from verify.certificates.small import RegisterNames, Unit, Weights, judged
 
-__all__ = ["RegisterNames", "Text", "Unit", "Weights", "deviations", "judged", "texts"]
+__all__ = [
+    "RegisterNames",
+    "Text",
+    "Unit",
+    "Weights",
+    "deviations",
+    "judged",
+    "require_certified",
+    "require_kept",
+    "texts",
+]
 Text = tuple[tuple[int, Label], ...]  # tokens, and their states
 
 
@@ -32,6 +42,21 @@ def texts(wired: Wired, automaton: TokenAutomaton) -> Iterator[Text]:
                 yield from behind(longer, i)
 
     yield from behind((), 0)
+
+
+def require_certified(wired: Wired, automaton: TokenAutomaton, some: Sequence[Text] = ()) -> None:
+    """Checks that a model is certified, and is as certified on these texts, or any; and that no position of a text is lost."""
+    found = judged(wired, automaton)
+    assert found.verdict == CERTIFIED
+    require_kept(wired, automaton, found, some)
+
+
+def require_kept(wired: Wired, automaton: TokenAutomaton, found: Judged, some: Sequence[Text] = ()) -> None:
+    """Checks the same of a verdict; of one that certifies nothing, nothing."""
+    if found.verdict == CERTIFIED:
+        assert deviations(wired, automaton, found, some) == []
+        assert found.report is not None
+        assert lost(wired, found.report, [*some] or [*texts(wired, automaton)], automaton.answers) == []
 
 
 def deviations(wired: Wired, automaton: TokenAutomaton, found: Judged, some: Sequence[Text] = ()) -> list[str]:

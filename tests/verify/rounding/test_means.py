@@ -15,7 +15,17 @@ from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline, fixed_point
 from tests.verify.certificates.runs import lost
 from tests.verify.rounding.points import at, points
-from tests.verify.rounding.small import RegisterNames, Text, Unit, Weights, deviations, judged, texts
+from tests.verify.rounding.small import (
+    RegisterNames,
+    Text,
+    Unit,
+    Weights,
+    deviations,
+    judged,
+    require_certified,
+    require_kept,
+    texts,
+)
 from tests.verify.rounding.test_points import shares, states
 from tests.verify.rounding.test_small_models import MANY, MANY_WORDS, by_position
 from verify.algebra.domains import Domain, Integer, Reciprocal, Space, Undecided
@@ -141,72 +151,34 @@ def test_not_all_keys_of_a_kind_win() -> None:
     head = PARTLY.head([*scores, ({"one": -40.0}, {"num": 1})], {"one": 1}, "a")
     blocks = [PARTLY.block(*threshold({"a": 1.0}, 16.0, 0.0), heads=[head]), PARTLY.block()]
     wired = PARTLY.model(PARTLY_WORDS, {"k": 1}, blocks, Arithmetic(fixed_point(17)))
-    judgement = judged(wired, SPOKEN)
-    if judgement.verdict == CERTIFIED:
-        assert judgement.report is not None
-        assert deviations(wired, SPOKEN, judgement, EVERY[::29]) == []
-        assert lost(wired, judgement.report, EVERY[::29], SPOKEN.answers) == []
+    require_kept(wired, SPOKEN, judged(wired, SPOKEN), EVERY[::29])
 
 
-@pytest.mark.parametrize(
-    "spoken",
-    [
-        TokenAutomaton(
-            (
-                State(Label("<s>"), 1, 1, (), "<s>"),
-                State(Label("number"), 2, 2, (0,), numbers=(1, 3)),
-                State(Label("b"), 2, 2, (0,), "b"),
-                State(Label("x"), 3, 4, (1, 2, 3), "x"),
-            ),
-            frozenset([Label("x")]),
-            (4, 4),
-        ),
-        TokenAutomaton(
-            (
-                State(Label("<s>"), 1, 1, (), "<s>"),
-                State(Label("number"), 2, 2, (0,), numbers=(1, 3)),
-                State(Label("x"), 2, 3, (0, 1), "x"),
-            ),
-            frozenset([Label("x")]),
-            (4, 4),
-        ),
-    ],
-    ids=["something else may stand there", "nothing may stand there"],
+FIRST, NUMBER = State(Label("<s>"), 1, 1, (), "<s>"), State(Label("number"), 2, 2, (0,), numbers=(1, 3))
+OTHER = State(Label("b"), 2, 2, (0,), "b")
+EITHER = TokenAutomaton(
+    (FIRST, NUMBER, OTHER, State(Label("x"), 3, 4, (1, 2, 3), "x")), frozenset([Label("x")]), (4, 4)
 )
-def test_the_best_key_may_not_stand_at_its_only_position(spoken: TokenAutomaton) -> None:
-    """A number wins if there is one; else all tie."""
-    words: dict[str, Weights] = {**WORDS, "b": {"one": 1}}
+PERHAPS = TokenAutomaton((FIRST, NUMBER, State(Label("x"), 2, 3, (0, 1), "x")), frozenset([Label("x")]), (4, 4))
+
+
+def numbers_first(of_b: Weights) -> Wired:
+    """A head that reads the numbers, if there are any, and a word that embeds so."""
     head = OF.head([({"one": 1.0}, {"num": LEAD})], {"v": 1}, "a")
     blocks = [OF.block(heads=[head]), OF.block(({"a": 1}, 0, NONE, 1, {"c": 1}))]
-    wired = OF.model(words, {"k": 1}, blocks, Arithmetic(fixed_point(17)))
-    judgement = judged(wired, spoken)
-    if judgement.verdict == CERTIFIED:
-        assert judgement.report is not None
-        assert deviations(wired, spoken, judgement) == []
-        assert lost(wired, judgement.report, [*texts(wired, spoken)], spoken.answers) == []
+    return OF.model({**WORDS, "b": of_b}, {"k": 1}, blocks, Arithmetic(fixed_point(17)))
+
+
+@pytest.mark.parametrize("spoken", [EITHER, PERHAPS], ids=["something else may stand there", "nothing may stand there"])
+def test_the_best_key_may_not_stand_at_its_only_position(spoken: TokenAutomaton) -> None:
+    """A number wins if there is one; else all tie."""
+    wired = numbers_first({"one": 1})
+    require_kept(wired, spoken, judged(wired, spoken))
 
 
 def test_one_of_two_kinds_stands_at_a_position() -> None:
     """After it, the worse one of both is known to be there: so what scores less than either is never read."""
-    spoken = TokenAutomaton(
-        (
-            State(Label("<s>"), 1, 1, (), "<s>"),
-            State(Label("number"), 2, 2, (0,), numbers=(1, 3)),
-            State(Label("b"), 2, 2, (0,), "b"),
-            State(Label("x"), 3, 4, (1, 2, 3), "x"),
-        ),
-        frozenset([Label("x")]),
-        (4, 4),
-    )
-    words: dict[str, Weights] = {**WORDS, "b": {"one": 1, "v": 1, "num": 1}}
-    head = OF.head([({"one": 1.0}, {"num": LEAD})], {"v": 1}, "a")
-    blocks = [OF.block(heads=[head]), OF.block(({"a": 1}, 0, NONE, 1, {"c": 1}))]
-    wired = OF.model(words, {"k": 1}, blocks, Arithmetic(fixed_point(17)))
-    judgement = judged(wired, spoken)
-    assert judgement.verdict == CERTIFIED
-    assert judgement.report is not None
-    assert deviations(wired, spoken, judgement) == []
-    assert lost(wired, judgement.report, [*texts(wired, spoken)], spoken.answers) == []
+    require_certified(numbers_first({"one": 1, "v": 1, "num": 1}), EITHER)
 
 
 @pytest.mark.parametrize("back", [1, 2])
@@ -224,11 +196,7 @@ def test_each_of_few_positions_is_looked_at(back: int) -> None:
         MANY.block(({"b": 1, "a": 1}, 0, NONE, 1, {"c": 1})),
     ]
     wired = MANY.model(MANY_WORDS, {"k": 1}, blocks, Arithmetic(fixed_point(17)))
-    actual, every = judged(wired, spoken), [*texts(wired, spoken)]
-    assert actual.verdict == CERTIFIED
-    assert actual.report is not None
-    assert deviations(wired, spoken, actual) == []
-    assert lost(wired, actual.report, every, spoken.answers) == []
+    require_certified(wired, spoken)
 
 
 # Anything of this form

@@ -45,11 +45,7 @@ def rows(low: int, high: int) -> Iterator[tuple[int, ...]]:
     written=st.tuples(st.integers(1, 3), st.integers(-3, 0), st.integers(-3, 40), st.integers(-20, 20)),
 )
 def test_the_same_token(
-    q: int,
-    discipline: Discipline,
-    words: tuple[int, int],
-    numbers: tuple[int, int],
-    written: tuple[int, int, int, int],
+    q: int, discipline: Discipline, words: tuple[int, int], numbers: tuple[int, int], written: tuple[int, int, int, int]
 ) -> None:
     """What is said to be the same token is it: number x is written as (factor·x, square, own), and a word beside it."""
     factor, square, own, word = written

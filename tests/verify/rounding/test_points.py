@@ -200,17 +200,6 @@ def test_a_restriction_loses_nothing_of_its_part(
     assert due <= actual <= contents([replace(state, forms={})], REGISTERS)
 
 
-def test_a_restriction_may_forget_what_is_known_of_several_atoms() -> None:
-    """b = m − 1 and a + b = 0: with a = 0, first b is one number and then m, but bounds are made narrower once."""
-    box: dict[str, Domain] = {"n": Integer(4, 4), "k": Integer(1, 1), "a": Integer(0, 0), "b": Integer(0, 1)}
-    box |= {"m": Integer(1, 2), "r": Reciprocal("m", 0)}
-    known = {(("b", 1), ("m", -1)): (-1, -1), (("a", 1), ("b", 1)): (0, 0)}
-    state = AbstractState(space(), {3: atom("r")}, box, known, "test")
-    part = state.restricted(atom("a"), None, None)
-    assert part is not None
-    assert contents([state], REGISTERS) < contents([part], REGISTERS) <= contents([replace(state, forms={})], REGISTERS)
-
-
 @settings(max_examples=100)
 @given(states(), st.one_of(forms, shares, ratios))
 def test_parts_lose_no_input(state: AbstractState, asked: Polynomial) -> None:

@@ -38,14 +38,15 @@ from verify.dossiers.retrieval.tasks import SEARCH
 from verify.programs.extraction import extract
 from verify.rounding.abstract_state import AbstractState
 from verify.rounding.checker import check, embedded
-from verify.rounding.model import described
+from verify.rounding.model import ExactModel, described
 from verify.rounding.recurrence import HIDDEN_STATE, SumShare, Total
 
 N = 4
 LONGEST = 9
 LATE = 6  # the first position of a b
 WIDTH = 5  # number, 1 at a word, and three registers that only the recurrence writes
-WORDS = ("a", "b")
+REGISTERS = ("v", "w", "x", "y", "z")
+VOCABULARY = ("1", "2", "3", "4", "a", "b")
 ARITHMETIC = Arithmetic(fixed_point(25))
 RECURRENT = [key for key in MODELS if key[1] != "transformer"]
 RECURRENCES = ((0, "recurrence.A"), (0, "recurrence.B"))
@@ -104,8 +105,7 @@ def test_fewer_bits_are_refused(name: str, model: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "model", "finding"),
-    [(*key, finding.id) for key in RECURRENT for finding in MODELS[key].findings],
+    ("name", "model", "finding"), [(*key, finding.id) for key in RECURRENT for finding in MODELS[key].findings]
 )
 def test_prints_are_not_certified_but_for_factors_that_fit(name: str, model: str, finding: str) -> None:
     certified = certificate(find_subject(name, 16, printed=(finding,), model=model))["verdict"] == CERTIFIED
@@ -149,6 +149,10 @@ class RecurrenceCase:
         blocks = (Block((), nothing, Recurrence(a, b)), Block((), nothing, after))
         return Transformer(words, np.zeros(WIDTH), blocks, words)
 
+    def exact(self, arithmetic: Arithmetic = ARITHMETIC) -> ExactModel:
+        """Returns what the checker reads of the model."""
+        return described(self.model, arithmetic, REGISTERS, VOCABULARY, [Family("", 1, N)])
+
 
 CYCLE = TokenAutomaton(
     (
@@ -162,13 +166,6 @@ CYCLE = TokenAutomaton(
 )
 NEXT = {"a": ("number", "b"), "number": ("number", "b"), "b": ("number", "small"), "small": ("number",)}
 TOKENS = {"a": (N, N), "b": (N + 1, N + 1), "number": (0, N - 1), "small": (0, 1)}
-
-
-def judged(case: RecurrenceCase, automaton: TokenAutomaton = CYCLE) -> object:
-    listed = [Family("", 1, N)]
-    return judge(
-        described(case.model, ARITHMETIC, ("v", "w", "x", "y", "z"), ("1", "2", "3", "4", *WORDS), listed), automaton
-    )
 
 
 @st.composite
@@ -197,17 +194,14 @@ def test_a_run_stays_in_the_bounds_and_is_what_is_read(data: st.DataObject) -> N
     case = data.draw(cases() | cycles())
     states = {i for i, rows in enumerate(zip(case.carry, case.feed, strict=True)) if any(map(any, rows))}
     assume(states.issuperset(j for row in case.carry for j, weight in enumerate(row) if weight))  # others are refused
-    listed = [Family("", 1, N)]
-    registers = ("v", "w", "x", "y", "z")
-    vocabulary = ("1", "2", "3", "4", *WORDS)
-    model = described(case.model, ARITHMETIC, registers, vocabulary, listed)
+    model = case.exact()
     report, read = check(model, CYCLE), extract(model, CYCLE).stages[2].registers
     engine, place, words = ReferenceEngine(case.model, ARITHMETIC), "a", list[tuple[str, int]]()
     for position in range(LONGEST):
         token = data.draw(st.integers(*TOKENS[place]))
         step = engine.append(token)
-        words.append(("", token + 1) if token < N else (vocabulary[token], 0))
-        for i, name in enumerate(registers):
+        words.append(("", token + 1) if token < N else (VOCABULARY[token], 0))
+        for i, name in enumerate(REGISTERS):
             value = step.registers[2][i] * ARITHMETIC.format.quantum
             low, high = report.ranges[0, name]
             assert low <= value <= high, (position, name)
@@ -218,18 +212,14 @@ def test_a_run_stays_in_the_bounds_and_is_what_is_read(data: st.DataObject) -> N
 def test_bounds_that_are_reached() -> None:
     """x is the number before, y that of two before, z 1 less how many b there have been."""
     case = RecurrenceCase(((0, 0, 0), (1, 0, 0), (0, 0, 1)), ((1, 0), (0, 0), (0, 1)))
-    listed = [Family("", 1, N)]
-    report = check(
-        described(case.model, ARITHMETIC, ("v", "w", "x", "y", "z"), ("1", "2", "3", "4", *WORDS), listed), CYCLE
-    )
+    report = check(case.exact(), CYCLE)
     assert [report.ranges[0, name] for name in ("x", "y")] == [(0, N), (0, N)]
     assert report.ranges[0, "z"] == (LATE - LONGEST - 1, 1)
 
 
 def ranges(case: RecurrenceCase, automaton: TokenAutomaton) -> list[tuple[Fraction, Fraction]]:
     """Of x, y and z."""
-    vocabulary, listed = ("1", "2", "3", "4", *WORDS), [Family("", 1, N)]
-    report = check(described(case.model, ARITHMETIC, ("v", "w", "x", "y", "z"), vocabulary, listed), automaton)
+    report = check(case.exact(), automaton)
     return [report.ranges[0, name] for name in "xyz"]
 
 
@@ -270,29 +260,26 @@ def test_cycles_by_where_they_lead() -> None:
 @pytest.mark.parametrize("row", [(2, 0, 0), (Fraction(1, 2), 0, 0), (-1, 1, 0)])
 def test_what_is_no_window_and_no_sum(row: tuple[Fraction, ...]) -> None:
     case = RecurrenceCase((tuple(map(float, row)), (0, 0, 0), (0, 0, 0)), ((1, 0), (1, 0), (0, 0)))
-    judgement = judged(case)
-    assert (judgement.verdict, judgement.what) == (UNKNOWN, "it is made of itself, and is no sum")  # type: ignore[attr-defined]
+    judgement = judge(case.exact(), CYCLE)
+    assert (judgement.verdict, judgement.what) == (UNKNOWN, "it is made of itself, and is no sum")
 
 
 def test_two_registers_in_a_circle() -> None:
     case = RecurrenceCase(((0, 2, 0), (1, 0, 0), (0, 0, 0)), ((1, 0), (0, 0), (0, 0)))
-    assert judged(case).verdict == UNKNOWN  # type: ignore[attr-defined]
+    assert judge(case.exact(), CYCLE).verdict == UNKNOWN
 
 
 def test_a_sum_that_may_saturate() -> None:
     case = RecurrenceCase(((1, 0, 0), (0, 0, 0), (0, 0, 0)), ((1, 0), (0, 0), (0, 0)))
-    listed = [Family("", 1, N)]
-    vocabulary = ("1", "2", "3", "4", *WORDS)
     small = Arithmetic(fixed_point(9))  # up to 15.9375; six numbers up to 4 are 24
     with pytest.raises(Refused, match="recurrence, register x: saturates"):
-        check(described(case.model, small, ("v", "w", "x", "y", "z"), vocabulary, listed), CYCLE)
+        check(case.exact(small), CYCLE)
 
 
 def test_a_sum_that_is_limited() -> None:
     """By an invariant: the numbers are 7 together at most, so that nothing saturates, twice the sum in the next block neither."""
     case = RecurrenceCase(((1, 0, 0), (0, 0, 0), (0, 0, 0)), ((1, 0), (0, 0), (0, 0)))
-    small, registers = Arithmetic(fixed_point(9)), ("v", "w", "x", "y", "z")
-    model = described(case.model, small, registers, ("1", "2", "3", "4", *WORDS), [Family("", 1, N)])
+    model = case.exact(Arithmetic(fixed_point(9)))
     limit = Limited("few", "x", 7, "")
     for known in (limit, replace(limit, most=atom("n") + 3)):
         report = check(model, replace(CYCLE, answers=frozenset([Label("b")]), invariants=(known,)))
@@ -305,10 +292,7 @@ def test_a_sum_that_is_limited() -> None:
 def test_a_sum_before_anything_is_added() -> None:
     """The count of b, of which the first comes late, is 0 at the first number too."""
     case = RecurrenceCase(((1, 0, 0), (0, 0, 0), (0, 0, 0)), ((0, 1), (0, 0), (0, 0)))
-    listed = [Family("", 1, N)]
-    states = embedded(
-        described(case.model, ARITHMETIC, ("v", "w", "x", "y", "z"), ("1", "2", "3", "4", *WORDS), listed), CYCLE
-    )
+    states = embedded(case.exact(), CYCLE)
     none, one = SumShare(Fraction(0), Fraction(0)), SumShare(Fraction(1), Fraction(1))
     total = Total(states, [one if state.label == Label("b") else none for state in states])
     (number,) = (i for i, state in enumerate(states) if state.label == Label("number"))

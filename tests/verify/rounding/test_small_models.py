@@ -17,7 +17,7 @@ from constructions.layers import AttentionHead
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline, fixed_point
 from tests.verify.certificates.runs import lost
-from tests.verify.rounding.small import RegisterNames, Text, Unit, Weights, deviations, judged, texts
+from tests.verify.rounding.small import RegisterNames, Text, Unit, Weights, deviations, judged, require_certified, texts
 from verify.algebra.domains import Integer, Reciprocal, Rounded, Space
 from verify.algebra.polynomial import Polynomial, atom, constant
 from verify.automata.token_automaton import Label, State, TokenAutomaton
@@ -237,10 +237,7 @@ def test_a_head_that_looks_before_a_first_word_that_stands_elsewhere_too() -> No
     """
     of = RegisterNames(("v", "one", "k", "k²", "(k − 1)²", "read", "small", "grown", "large"))
     words = {**{str(v): {"v": v, "one": 1} for v in range(1, 4)}, "y": {"large": 1}}
-    squares: list[Unit] = [
-        ({"k": 1}, 0, {"k": 1}, 0, {"k²": 1}),
-        ({"k": 1}, -1, {"k": 1}, -1, {"(k − 1)²": 1}),
-    ]
+    squares: list[Unit] = [({"k": 1}, 0, {"k": 1}, 0, {"k²": 1}), ({"k": 1}, -1, {"k": 1}, -1, {"(k − 1)²": 1})]
     before = [  # −10·(k' − k + 1)²
         ({"k": 20, "one": -20}, {"k": 1}),
         ({"one": -10}, {"k²": 1}),
@@ -306,11 +303,7 @@ def test_a_head_that_reads_two_registers_of_keys_that_tie(values: str) -> None:
         State(Label("?"), 2, 5, (0, 1), "?"),
         answers="?",
     )
-    judgement = judged(wired, spoken)
-    assert judgement.verdict == CERTIFIED
-    assert deviations(wired, spoken, judgement) == []
-    assert judgement.report is not None
-    assert lost(wired, judgement.report, texts(wired, spoken), spoken.answers) == []
+    require_certified(wired, spoken)
 
 
 # At the bounds.

@@ -67,10 +67,7 @@ def imported(*command: str) -> set[str]:
         ),
         (
             ("constructions.turing", "--machine", "bb2", "--steps", "1", "--model", "cot"),
-            (
-                *("numpy", "constructions.turing", "constructions.models.program"),
-                "constructions.engines.reference",
-            ),
+            (*("numpy", "constructions.turing", "constructions.models.program"), "constructions.engines.reference"),
         ),
     ],
     ids=" ".join,

@@ -190,12 +190,7 @@ def test_tova_drops_the_token_of_the_least_score() -> None:
 def test_functions_are_rounded_once() -> None:
     o = rounded(P)
     elements = np.arange(-63, 64) / 8
-    for table, function in (
-        (o.exp, exp),
-        (o.sigmoid, sigmoid),
-        (o.tanh, tanh),
-        (o.softplus, softplus),
-    ):
+    for table, function in ((o.exp, exp), (o.sigmoid, sigmoid), (o.tanh, tanh), (o.softplus, softplus)):
         assert [Fraction(v) for v in table(elements).tolist()] == [function(Fraction(v)) for v in elements.tolist()]
 
 

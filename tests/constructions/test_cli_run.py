@@ -119,9 +119,7 @@ def test_the_engine_that_was_chosen_is_named(capsys: pytest.CaptureFixture[str])
         assert (again.out, again.err) == (said.out, "")
 
 
-def test_a_short_run_of_a_large_model_costs_no_more_than_its_vocabulary(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_short_run_of_a_large_model_costs_no_more_than_its_vocabulary(capsys: pytest.CaptureFixture[str]) -> None:
     """Two vertices, which are named so that 10⁵ are meant; with their square in memory this would not end."""
     assert run(capsys, "--edges", "1-100000") == "NO\n"
 

@@ -27,12 +27,7 @@ from verify.inputs.strategies import every_input, every_labelled_graph, graphs
 
 
 @pytest.mark.parametrize(
-    ("text", "n", "edges"),
-    [
-        ("1-2,2-3", 3, ((1, 2), (2, 3))),
-        (" 3 - 1 , 1 2 ,", 3, ((3, 1), (1, 2))),
-        ("", 1, ()),
-    ],
+    ("text", "n", "edges"), [("1-2,2-3", 3, ((1, 2), (2, 3))), (" 3 - 1 , 1 2 ,", 3, ((3, 1), (1, 2))), ("", 1, ())]
 )
 def test_edges_of_a_line(text: str, n: int, edges: tuple[tuple[int, int], ...]) -> None:
     assert parse_edges(text) == Graph(n, edges)

@@ -311,14 +311,8 @@ SLIPS: dict[str, tuple[Patch, dict[Written, str]]] = {
         {COUNTS: CERTIFIED, LAST: UNCERTIFIED, BEFORE: UNCERTIFIED, SIGNED: UNCERTIFIED, AT: UNCERTIFIED},
     ),
     "a slope one bit short": (a_flat_slope(1), {COUNTS: CERTIFIED, EVEN: CERTIFIED, TWICE: CERTIFIED, RARE: CERTIFIED}),
-    "a slope two bits short": (
-        a_flat_slope(2),
-        {COUNTS: WRONG, EVEN: WRONG, TWICE: UNCERTIFIED, RARE: UNCERTIFIED},
-    ),
-    "a slope three bits short": (
-        a_flat_slope(3),
-        {COUNTS: WRONG, EVEN: WRONG, OFTEN: CERTIFIED, TWICE: UNCERTIFIED},
-    ),
+    "a slope two bits short": (a_flat_slope(2), {COUNTS: WRONG, EVEN: WRONG, TWICE: UNCERTIFIED, RARE: UNCERTIFIED}),
+    "a slope three bits short": (a_flat_slope(3), {COUNTS: WRONG, EVEN: WRONG, OFTEN: CERTIFIED, TWICE: UNCERTIFIED}),
     "last for first": (last_for_first, {FIRST: WRONG, LAST: WRONG, OLD: WRONG, OFTEN: CERTIFIED}),
     "one farther back": (one_farther_back, {BEFORE: WRONG, KEPT: WRONG, BOTH: WRONG, FIRST: WRONG, OLD: CERTIFIED}),
     "a step for a hat": (

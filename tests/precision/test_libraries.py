@@ -172,10 +172,7 @@ def test_all_numbers_of_float16_round_as_their_fractions() -> None:
     halves = codes.view(np.float16)
     halves = halves[np.isfinite(halves)]
     fractions = [Fraction(half) for half in halves.tolist()]
-    for fmt, rounding in (
-        (FP8_E4M3, Rounding.NEAREST_EVEN),
-        (fixed_point(9), Rounding.STOCHASTIC),
-    ):
+    for fmt, rounding in ((FP8_E4M3, Rounding.NEAREST_EVEN), (fixed_point(9), Rounding.STOCHASTIC)):
         random = Fraction(3, 8) if rounding is Rounding.STOCHASTIC else None
         number = None if random is None else float(random)
         scalar = [round_fraction(x, fmt, rounding, random) for x in fractions]

@@ -13,25 +13,8 @@ from pathlib import Path
 import pytest
 
 HEAVY = {
-    *(
-        "difflib",
-        "flint",
-        "hypothesis",
-        "json",
-        "mpmath",
-        "numba",
-        "numpy",
-        "onnx",
-        "pysat",
-        "pytest",
-        "rich",
-        "safetensors",
-        "shutil",
-        "signal",
-        "subprocess",
-        "sympy",
-        "torch",
-    ),
+    *("difflib", "flint", "hypothesis", "json", "mpmath", "numba", "numpy", "onnx", "pysat", "pytest", "rich"),
+    *("safetensors", "shutil", "signal", "subprocess", "sympy", "torch"),
     *(f"constructions.engines.{name}" for name in ("dense", "incremental", "native", "reference")),
     *(f"constructions.{name}" for name in ("istree", "retrieval", "turing")),
     *(f"constructions.exports.{name}" for name in ("limits", "writing")),

@@ -60,6 +60,9 @@ FAULTS = {
 }  # fmt: skip
 
 
+ASKED = {(name, one): Asked(name, architecture=one) for name in names_of_gallery() for one in ARCHITECTURES}
+
+
 def test_every_program_has_its_faults() -> None:
     assert [*names_of_gallery()] == sorted(FAULTS)
     assert all(len(faults) >= 3 for faults in FAULTS.values())
@@ -69,7 +72,7 @@ def test_every_program_has_its_faults() -> None:
 @pytest.mark.parametrize("name", names_of_gallery())
 def test_a_theorem(name: str, architecture: Architecture, capsys: pytest.CaptureFixture[str]) -> None:
     """In each architecture that it is compiled for, which are those of the page."""
-    if not Asked(name, architecture=architecture).compiles:
+    if not ASKED[name, architecture].compiles:
         assert architecture != load_program(name).architecture
         return
     assert main([name, "--model", architecture, "--n", "6", "--json"]) == 0
@@ -85,7 +88,7 @@ def test_a_theorem(name: str, architecture: Architecture, capsys: pytest.Capture
 def test_its_examples_are_answered_rightly(name: str) -> None:
     program = load_program(name)
     for architecture in ARCHITECTURES:
-        if Asked(name, architecture=architecture).compiles:
+        if ASKED[name, architecture].compiles:
             for result in constructions.load(name, architecture).run_many(program.examples):
                 assert result.complaint == ""
     assert program.statement.endswith((".", "?"))

@@ -11,7 +11,7 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 from constructions import counting, index, ngram, recall
@@ -119,7 +119,7 @@ class Asked:
 
     def sized(self) -> tuple[str, ...]:
         """Its row of the table of architectures."""
-        every = (replace(self, architecture=architecture) for architecture in ARCHITECTURES)
+        every = (ask(self.name, architecture) for architecture in ARCHITECTURES)
         return (f"`{self.name}`", *(one.size if one.compiles else "" for one in every))
 
     def certified(self, *, every: bool) -> tuple[str, ...]:
@@ -137,11 +137,17 @@ class Asked:
         return str(row.wired_for), certified, str(point.precision_bits), shown(point.witness)
 
 
+@cache
+def ask(name: str, architecture: str) -> Asked:
+    """Returns the program as it is compiled to an architecture, for SIZE: one object, whose layers are made once."""
+    return Asked(name, architecture=architecture)
+
+
 def beside(name: str, wired: Retriever) -> tuple[str, ...]:
     """What a model wired by hand takes, and its program as compiled."""
     architecture = wired.model if wired.model in ARCHITECTURES else "rnn"
     asked = [Asked(name, n, architecture) for n in SIZES]
-    blocks: list[Sequence[Any]] = [wired.build(SIZE).model.blocks, asked[SIZES.index(SIZE)].model.layers]
+    blocks: list[Sequence[Any]] = [wired.build(SIZE).model.blocks, ask(name, architecture).model.layers]
     cells = [f"{len(of)}, {sum(len(block.heads) for block in of)}" for of in blocks]
     for discipline in Discipline:
         cells.append(", ".join(str(wired.least_precision(n, discipline)) for n in SIZES))

@@ -11,6 +11,13 @@ import gfloat
 
 from precision import Format, Rounding
 
+DETERMINISTIC = [rounding for rounding in Rounding if rounding is not Rounding.STOCHASTIC]
+
+
+def fine(quantum_exponent: int) -> Format:
+    """Returns a format with few digits but a fine quantum: it can hold numbers very near to the logarithm of a midpoint."""
+    return Format(f"fine{quantum_exponent}", 10, quantum_exponent, 2 ** (10 - quantum_exponent))
+
 
 @cache
 def magnitudes(fmt: Format) -> tuple[Fraction, ...]:

@@ -161,7 +161,7 @@ def _job(args: argparse.Namespace) -> Job[Simulator, Sequence[int]]:
         counts = [x for x in args.words or () if isinstance(x, int)]
         files = [x for x in args.words or () if isinstance(x, Path)]
         if len(counts) > 1 or len(files) > 1:
-            raise CommandError("--words is given once as a number, once as a file")
+            raise CommandError("--words is given twice; give one number, one file, or one of each")
         count, file = next(iter(counts), None), next(iter(files), None)
         name = args.circuit or args.rnn
         if args.circuit and not name.endswith((".aag", ".aig")):

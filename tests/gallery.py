@@ -11,6 +11,7 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache, cached_property
 from typing import Any
 
 from constructions import counting, index, ngram, recall
@@ -25,6 +26,7 @@ from verify.certificates.building import every_n, model_of
 from verify.certificates.document import CERTIFIED
 from verify.dossiers.dossier import LEAST, Subject
 from verify.dossiers.written import ProgramDossier, find_program
+from verify.rounding.model import ExactModel
 from verify.theorem import TRIED, links
 
 PAGE = ROOT / "docs" / "gallery.md"
@@ -44,35 +46,16 @@ SAYS: Mapping[str, str] = {
     "2105.11115": "O(log k) bits of memory for a token in a layer",
     "2411.12537": "finite precision, where it says what cannot be done",
     "2506.12027": "a constant number of bits",
-    **dict.fromkeys(
-        (
-            "2106.06981",
-            "2112.00114",
-            "2202.12172",
-            "2310.07923",
-            "2402.01032",
-            "2402.09268",
-            "2402.18510",
-            "2408.14332",
-        ),
-        "nothing",
-    ),
+    **dict.fromkeys(("2106.06981", "2112.00114", "2202.12172", "2310.07923"), "nothing"),
+    **dict.fromkeys(("2402.01032", "2402.09268", "2402.18510", "2408.14332"), "nothing"),
 }
 """What the abstract says of precision, by its number on arXiv."""
 HEADS = {
     "programs": ("file", "task", "source", "precision in its abstract"),
     "architectures": ("file", *ARCHITECTURES),
     "by-hand": (
-        "file",
-        "architecture",
-        "blocks, heads by hand",
-        "compiled",
-        "p by hand, fused",
-        "compiled",
-        "p by hand, sequential",
-        "compiled",
-        "lines by hand",
-        "compiled",
+        *("file", "architecture", "blocks, heads by hand", "compiled", "p by hand, fused", "compiled"),
+        *("p by hand, sequential", "compiled", "lines by hand", "compiled"),
     ),
     "certified": ("file", "weights", f"n = {SIZE}", "every n", "wired p", "certified from", "fails at", "on"),
 }
@@ -99,10 +82,15 @@ class Asked:
         """What the commands ask about."""
         return Subject(self.dossier, self.n)
 
+    @cached_property
+    def model(self) -> ExactModel:
+        """Its exact layers. Raises NotCompiled."""
+        return model_of(self.subject)
+
     @property
     def weights(self) -> str:
         """The first digits of the digest of its exact layers."""
-        return str(model_of(self.subject).digest)[:8]
+        return str(self.model.digest)[:8]
 
     def described(self) -> tuple[str, ...]:
         """Its row of the first table."""
@@ -119,20 +107,19 @@ class Asked:
     def compiles(self) -> bool:
         """Whether it is compiled for this architecture."""
         try:
-            return bool(model_of(self.subject))
+            return bool(self.model)
         except NotCompiled:
             return False
 
     @property
     def size(self) -> str:
         """Blocks, heads and p."""
-        model = model_of(self.subject)
-        heads = sum(len(layer.heads) for layer in model.layers)
-        return f"{len(model.layers)}, {heads}, {self.dossier.least_precision(self.subject)}"
+        heads = sum(len(layer.heads) for layer in self.model.layers)
+        return f"{len(self.model.layers)}, {heads}, {self.dossier.least_precision(self.subject)}"
 
     def sized(self) -> tuple[str, ...]:
         """Its row of the table of architectures."""
-        every = (replace(self, architecture=architecture) for architecture in ARCHITECTURES)
+        every = (ask(self.name, architecture) for architecture in ARCHITECTURES)
         return (f"`{self.name}`", *(one.size if one.compiles else "" for one in every))
 
     def certified(self, *, every: bool) -> tuple[str, ...]:
@@ -150,11 +137,17 @@ class Asked:
         return str(row.wired_for), certified, str(point.precision_bits), shown(point.witness)
 
 
+@cache
+def ask(name: str, architecture: str) -> Asked:
+    """Returns the program as it is compiled to an architecture, for SIZE: one object, whose layers are made once."""
+    return Asked(name, architecture=architecture)
+
+
 def beside(name: str, wired: Retriever) -> tuple[str, ...]:
     """What a model wired by hand takes, and its program as compiled."""
     architecture = wired.model if wired.model in ARCHITECTURES else "rnn"
     asked = [Asked(name, n, architecture) for n in SIZES]
-    blocks: list[Sequence[Any]] = [wired.build(SIZE).model.blocks, model_of(asked[SIZES.index(SIZE)].subject).layers]
+    blocks: list[Sequence[Any]] = [wired.build(SIZE).model.blocks, ask(name, architecture).model.layers]
     cells = [f"{len(of)}, {sum(len(block.heads) for block in of)}" for of in blocks]
     for discipline in Discipline:
         cells.append(", ".join(str(wired.least_precision(n, discipline)) for n in SIZES))

@@ -195,7 +195,6 @@ verify.certify:
 0 istree --model rag --n 1000 --discipline sequential | assumed of the ideal run, records: no more vertices are recorded
 0 istree --model hybrid --n 100 | assumed of the ideal run, records of one vertex: two records
 0 turing --model cot --machine 1RZ0LA --cells 4 | assumed of the ideal run, the digit in
-0 turing --model hybrid --n 10 | turing, hybrid, 1RB1LB_1LA1RZ, n = 10, p = 41: certified
 0 turing --model rag --n 5 --machine palindrome --tape 121 | certified
 1 turing --model hybrid --n 5 --printed cell-zero | cell-zero as printed, n = 5
 0 turing --model rag --n 5 --printed prompt-characters | the print lies in the text
@@ -257,7 +256,7 @@ verify.explain:
 1 istree --n 7 --printed edge-count | it says YES; the right answer is NO
 0 recall --printed score-range --n 8 | the program is the task, for every input
 0 turing --n 4 | turing, hybrid,
-3 simulate | simulate, n = 16: cannot tell
+3 simulate --n 4 | simulate, n = 4: cannot tell
 0 index --n 4-1000 | index, n = 4 … 1000: the program is the task, for every input
 3 index --n 3-9 | at least 4
 0 istree --n 8 | the defined step of Algorithm 1, for every input⏎  given the invariants of its runs: counts of one vertex⏎

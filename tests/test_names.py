@@ -110,18 +110,8 @@ def is_in(module: str, place: str) -> bool:
 
 def test_generic_code_names_no_model_and_no_option() -> None:
     names = names_of_models()
-    assert {
-        "istree",
-        "recall",
-        "rag",
-        "layout",
-        "tokens",
-        "lean",
-        "machine",
-        "cells",
-        "all_cells",
-        "query_length",
-    } <= names
+    some = ("istree", "recall", "rag", "layout", "tokens", "lean", "machine", "cells", "all_cells", "query_length")
+    assert {*some} <= names
     tasks = {f"constructions.{name}" for name, _ in (model.names for model in find_constructions())}
     own = {*tasks, "constructions.retrieval", *OF_TASKS}
     paths = (path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))

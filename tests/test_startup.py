@@ -13,25 +13,8 @@ from pathlib import Path
 import pytest
 
 HEAVY = {
-    *(
-        "difflib",
-        "flint",
-        "hypothesis",
-        "json",
-        "mpmath",
-        "numba",
-        "numpy",
-        "onnx",
-        "pysat",
-        "pytest",
-        "rich",
-        "safetensors",
-        "shutil",
-        "signal",
-        "subprocess",
-        "sympy",
-        "torch",
-    ),
+    *("difflib", "flint", "hypothesis", "json", "mpmath", "numba", "numpy", "onnx", "pysat", "pytest", "rich"),
+    *("safetensors", "shutil", "signal", "subprocess", "sympy", "torch"),
     *(f"constructions.engines.{name}" for name in ("dense", "incremental", "native", "reference")),
     *(f"constructions.{name}" for name in ("istree", "retrieval", "turing")),
     *(f"constructions.exports.{name}" for name in ("limits", "writing")),
@@ -67,10 +50,7 @@ def imported(*command: str) -> set[str]:
         ),
         (
             ("constructions.turing", "--machine", "bb2", "--steps", "1", "--model", "cot"),
-            (
-                *("numpy", "constructions.turing", "constructions.models.program"),
-                "constructions.engines.reference",
-            ),
+            (*("numpy", "constructions.turing", "constructions.models.program"), "constructions.engines.reference"),
         ),
     ],
     ids=" ".join,

@@ -219,10 +219,7 @@ def run_all(name: str, largest: Mapping[str, int], top: int) -> Figures:
 
 def report(task: EngineTask, results: Figures) -> str:
     """The figures as Markdown."""
-    lines = [
-        f"**{task.title}.** Tokens per second of processor time (peak memory); n: {task.unit}.",
-        "",
-    ]
+    lines = [f"**{task.title}.** Tokens per second of processor time (peak memory); n: {task.unit}.", ""]
     rows = []
     for n in sorted({n for by_n in results.values() for n in by_n}):
         row = [by_n.get(n) for by_n in results.values()]
@@ -255,10 +252,7 @@ def report(task: EngineTask, results: Figures) -> str:
 
 def report_gpu(task: EngineTask, results: Figures) -> str:
     """The figures of `--gpu` as Markdown."""
-    lines = [
-        f"**{task.title}.** Tokens per second of wall time, and the GPU's peak memory; n: {task.unit}.",
-        "",
-    ]
+    lines = [f"**{task.title}.** Tokens per second of wall time, and the GPU's peak memory; n: {task.unit}.", ""]
     rows = []
     for n, on_gpu in results[CUDA].items():
         speeds = {engine: by_n[n]["tokens"] / by_n[n]["wall"] for engine, by_n in results.items() if n in by_n}

@@ -190,12 +190,7 @@ def test_tova_drops_the_token_of_the_least_score() -> None:
 def test_functions_are_rounded_once() -> None:
     o = rounded(P)
     elements = np.arange(-63, 64) / 8
-    for table, function in (
-        (o.exp, exp),
-        (o.sigmoid, sigmoid),
-        (o.tanh, tanh),
-        (o.softplus, softplus),
-    ):
+    for table, function in ((o.exp, exp), (o.sigmoid, sigmoid), (o.tanh, tanh), (o.softplus, softplus)):
         assert [Fraction(v) for v in table(elements).tolist()] == [function(Fraction(v)) for v in elements.tolist()]
 
 
@@ -230,22 +225,15 @@ def test_what_is_trained_is_the_same_step() -> None:
 
 
 @pytest.mark.parametrize(
-    "name",
+    ("file", "name"),
     [
-        "matrices.py:linear_attention",
-        "matrices.py:retnet",
-        "matrices.py:mlstm",
-        "gates.py:gru",
-        "gates.py:lstm",
-        "gates.py:rwkv",
-        "gates.py:mamba",
-        "caches.py:window",
-        "caches.py:tova",
-        "caches.py:rmt",
+        *(("matrices", name) for name in ("linear_attention", "retnet", "mlstm")),
+        *(("gates", name) for name in ("gru", "lstm", "rwkv", "mamba")),
+        *(("caches", name) for name in ("window", "tova", "rmt")),
     ],
 )
-def test_the_door_takes_each(name: str) -> None:
-    rnn = load(str(FOLDER / name))
+def test_the_door_takes_each(file: str, name: str) -> None:
+    rnn = load(f"{FOLDER / file}.py:{name}")
     states = [rnn.state_after(tokens) for tokens in ((1, 2, 1), (1, 2, 1), (2, 2, 1))]
     assert key(states[0]) == key(states[1])
     assert rnn.state_bits > 0

@@ -21,6 +21,7 @@ from circuits.rnn import RnnError, guard, key, load, load_circuit, load_object, 
 STATES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text() | st.binary() | st.floats(),
     lambda inner: st.lists(inner) | st.lists(inner).map(tuple),
+    max_leaves=8,
 )
 
 

@@ -32,12 +32,7 @@ RUNS: list[tuple[tuple[str, ...], dict[str, Any], Any, str]] = [
     (("index",), {"n": 9}, "5 2 7 ? 2", "--n 9 5_2_7_?_2"),
     (("turing",), {"machine": "bb2", "steps": 9}, None, "--machine bb2 --steps 9"),
     (("turing", "rag"), {"machine": "1RB1LB_1LA1RZ", "steps": 3}, 3, "--model rag --machine 1RB1LB_1LA1RZ --steps 3"),
-    (
-        ("turing", "cot"),
-        {"machine": "bb2", "steps": 9, "cells": 6},
-        9,
-        "--model cot --machine bb2 --steps 9 --cells 6",
-    ),
+    (("turing", "cot"), {"machine": "bb2", "steps": 9, "cells": 6}, 9, "--model cot --machine bb2 --steps 9 --cells 6"),
     (("simulate",), {"rnn": "parity"}, "1", "--rnn parity 1"),
 ]
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -12,6 +13,7 @@ from constructions.istree.graphs import EOS, Graph
 from constructions.istree.models import MODELS
 from constructions.istree.transformer import TourTransformer
 from constructions.models.checked import check_run
+from constructions.models.model import Model
 from constructions.parts.gadgets.indicator import indicator
 from constructions.parts.gadgets.product import square
 from constructions.parts.heads.copy import copy
@@ -92,40 +94,28 @@ GRAPHS = (
 )
 
 
-TREES = {**MODELS, "transformer-eos": TourTransformer(EOS)}
+TREES = [*MODELS.values(), TourTransformer(EOS)]
+RETRIEVERS = [retriever for task in (index, recall, ngram, counting) for retriever in task.DOOR.wirings.values()]
+CASES: list[tuple[Model[Any, Any], int, Any]] = [
+    *((model, graph.n, graph) for model in TREES for graph in GRAPHS),
+    *((r, 12, asked) for r in RETRIEVERS for asked in r.task.samples if len(asked.query) == r.query_length),
+    *(
+        (replace(model, machine=named.machine, tape=named.example), 8, 8)
+        for model in MACHINES.values()
+        for named in map(find, ("bb2", "palindrome"))
+    ),
+]
 
 
 @pytest.mark.parametrize("discipline", Discipline)
-@pytest.mark.parametrize("model", TREES.values(), ids=TREES)
-def test_istree_has_what_it_needs(model, discipline: Discipline) -> None:
-    for graph in GRAPHS:
-        built = model.build(graph.n, discipline=discipline)
-        request = model.request(built, graph)
-        assert check_run(built, [*request.prompt, *request.guess]) == []
-
-
-@pytest.mark.parametrize("task", [index, recall, ngram, counting])
-def test_the_retrieval_tasks_have_what_they_need(task) -> None:
-    for retriever in task.DOOR.wirings.values():
-        built = retriever.build(12)
-        for question in retriever.task.samples:
-            if len(question.query) == retriever.query_length:
-                assert check_run(built, retriever.request(built, question).prompt) == []
-
-
-@pytest.mark.parametrize("model", MACHINES.values(), ids=list(MACHINES))
-def test_machines_have_what_they_need(model) -> None:
-    for name in ("bb2", "palindrome"):
-        named = find(name)
-        one = replace(model, machine=named.machine, tape=named.example)
-        built = one.build(8)
-        text = [*one.prompt(8), *one.expected(8)]
-        assert check_run(built, built.tokens(text)) == []
+@pytest.mark.parametrize(("model", "n", "given"), CASES)
+def test_a_run_has_what_its_heads_need(model: Model[Any, Any], n: int, given: Any, discipline: Discipline) -> None:
+    request = model.request(model.build(n, discipline=discipline), given)
+    assert check_run(request.wired, [*request.prompt, *map(int, request.guess)]) == []
 
 
 def test_every_head_of_the_real_models_says_what_it_needs() -> None:
-    built: Sequence[Wired] = [model.build(4) for model in TREES.values()]
-    built = [*built, *(r.build(4) for task in (index, recall, ngram, counting) for r in task.DOOR.wirings.values())]
+    built = [model.build(4) for model in (*TREES, *RETRIEVERS)]
     heads = [head for wired_model in built for block in wired_model.blocks for head in block.heads]
     assert len(heads) > 20
     assert all(head.needs for head in heads)

@@ -153,10 +153,7 @@ def test_a_run_that_is_ended_says_one_line(
     assert capsys.readouterr().err == f"{PROG}: {line}\n"
 
 
-@pytest.mark.parametrize(
-    "command",
-    ["constructions", "constructions.turing", "circuits", "verify.precision"],
-)
+@pytest.mark.parametrize("command", ["constructions", "constructions.turing", "circuits", "verify.precision"])
 def test_an_interrupt_during_the_imports_is_one_line(tmp_path: Path, command: str) -> None:
     (tmp_path / "numpy.py").write_text("raise KeyboardInterrupt")  # where a real one comes at some time or other
     done = subprocess.run(
@@ -212,10 +209,7 @@ def test_a_closed_pipe_has_the_exit_code_of_shells(
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
 def test_a_full_disk_is_one_line() -> None:
     done = shell('"$PY" -m constructions.istree --edges 1-2 >/dev/full')
-    assert (done.returncode, done.stderr) == (
-        2,
-        f"engine: reference\n{PROG}: error: output: No space left on device\n",
-    )
+    assert (done.returncode, done.stderr) == (2, f"engine: reference\n{PROG}: error: output: No space left on device\n")
 
 
 def test_closed_streams_do_no_harm() -> None:

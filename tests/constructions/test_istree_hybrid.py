@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from constructions.engines import Decoding, find_engine
 from constructions.istree import hybrid
 from constructions.istree.__main__ import main
 from constructions.istree.graphs import PAPER, Graph, depth_first_tour, is_tree
@@ -19,6 +18,7 @@ from constructions.measures import HYBRID_RNN, measure
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
 from tests.constructions.cutting import idle
+from tests.constructions.decoding import decode
 from verify.inputs.strategies import every_input, every_labelled_graph, graphs
 
 STAR = Graph(3, ((1, 2), (3, 1)))
@@ -36,11 +36,9 @@ def prompt(wired: Wired, graph: Graph) -> list[int]:
 
 
 def answer(wired: Wired, graph: Graph, engine: str = "reference") -> list[str]:
-    stop = set(wired.tokens(("YES", "NO")))
-    guess = [] if wired.printed else wired.tokens(hybrid.HYBRID.expected(graph))
-    decode, limit = find_engine(engine), hybrid.HYBRID.limit(graph.n)
-    found = decode(Decoding(wired.model, wired.arithmetic, prompt(wired, graph), stop, limit, guess=guess))
-    return [wired.vocabulary[token] for token in found.produced]
+    guess = [] if wired.printed else hybrid.HYBRID.expected(graph)
+    limit = hybrid.HYBRID.limit(graph.n)
+    return decode(wired, prompt(wired, graph), engine, limit, stop=("YES", "NO"), guess=guess)
 
 
 def tour(text: Sequence[str]) -> list[int]:

@@ -11,7 +11,7 @@ from itertools import combinations
 import pytest
 from hypothesis import example, given, settings
 
-from constructions.engines import Decoding, dense, find_engine
+from constructions.engines import dense
 from constructions.engines.decoding import find_flags
 from constructions.istree import rag
 from constructions.istree.graphs import PAPER, Graph, depth_first_tour, is_tree
@@ -21,6 +21,7 @@ from constructions.models.search import END_SEARCH, SearchError, SearchTool, ret
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline
 from tests.constructions.cutting import cuts
+from tests.constructions.decoding import decode
 from verify.inputs.strategies import graphs
 
 PATH = Graph(2, ((1, 2),))
@@ -35,18 +36,8 @@ def built(n: int, printed: tuple[str, ...] = (), discipline: Discipline = Discip
 
 
 def text(wired: Wired, graph: Graph, engine: str, guess: Sequence[str] = ()) -> list[str]:
-    produced = find_engine(engine)(
-        Decoding(
-            wired.model,
-            wired.arithmetic,
-            PAPER.prompt(graph),
-            set(wired.tokens(("YES", "NO"))),
-            rag.RAG.limit(graph.n),
-            guess=wired.tokens(guess),
-            respond=SearchTool(wired.vocabulary),
-        )
-    ).produced
-    return [wired.vocabulary[token] for token in produced]
+    limit, respond = rag.RAG.limit(graph.n), SearchTool(wired.vocabulary)
+    return decode(wired, PAPER.prompt(graph), engine, limit, stop=("YES", "NO"), guess=guess, respond=respond)
 
 
 # The expected text, by itself

@@ -119,12 +119,11 @@ def of_recurrence(**state: Affine) -> BlockPlan:
         (of_gadgets(linear("g", reg("z"), "x")), "block 1, gadget 1 (g) reads register 'z'"),
         (of_gadgets(Gadget("g", (Unit(X, reg("new"), {"new": 1}),))), "gadget 1 (g) reads register 'new'"),
         (of_head(Component(X + 1, X)), "attention has no bias"),
-        (of_gadgets(linear("g", THIRD * X, "x")), "weight 1/3 is not an element of R_17"),
         (of_gadgets(linear("g", 256 * X, "x")), "weight 256 is not an element of R_17"),
         # A constant that attention cannot carry is never dropped.
         (of_head(r=5 - X), "block 1, head 1 (h), what it reads into 'r', 5 − x, has a con"),
         # A weight outside the format is named by where it stands.
-        (of_gadgets(linear("g", THIRD * X, "x")), "block 1, gadget 1 (g), up, register 'x': weight 1/3 is"),
+        (of_gadgets(linear("g", THIRD * X, "x")), "(g), up, register 'x': weight 1/3 is not an element of R_17"),
         (of_gadgets(linear("g", X + 256, "x")), "block 1, gadget 1 (g), up, its constant, weight 256 is"),
         (of_gadgets(Gadget("g", (Unit(THIRD * X, X, {"y": 1}),))), "gadget 1 (g), gate, register 'x': weight 1/3"),
         (of_gadgets(Gadget("g", (Unit(X, X, {"y": THIRD}),))), "gadget 1 (g), weight, register 'y': weight 1/3"),

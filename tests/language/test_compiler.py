@@ -174,7 +174,7 @@ REFUSED: dict[tuple[str, Architecture], dict[str, str]] = {  # what a program sa
     },
     (NUMBERS, "hybrid"): {
         f'choose({SAME}.last(number) * number == 1, "yes", "no")': "a hybrid has its heads in the last block: this program "
-        "reads in block 2 of 3",
+        "reads in block 2 of 3"
     },
 }
 

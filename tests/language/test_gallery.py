@@ -10,7 +10,7 @@ import pytest
 import constructions
 from constructions.language.files import GALLERY, load_program, names_of_gallery
 from constructions.language.program import ARCHITECTURES, Architecture
-from tests.gallery import PAGE, Asked, page, rows_of
+from tests.gallery import PAGE, Asked, ask, page, rows_of
 from verify.certificates.building import part_of
 from verify.dossiers.dossier import Subject
 from verify.dossiers.written import find_program
@@ -69,7 +69,7 @@ def test_every_program_has_its_faults() -> None:
 @pytest.mark.parametrize("name", names_of_gallery())
 def test_a_theorem(name: str, architecture: Architecture, capsys: pytest.CaptureFixture[str]) -> None:
     """In each architecture that it is compiled for, which are those of the page."""
-    if not Asked(name, architecture=architecture).compiles:
+    if not ask(name, architecture).compiles:
         assert architecture != load_program(name).architecture
         return
     assert main([name, "--model", architecture, "--n", "6", "--json"]) == 0
@@ -85,7 +85,7 @@ def test_a_theorem(name: str, architecture: Architecture, capsys: pytest.Capture
 def test_its_examples_are_answered_rightly(name: str) -> None:
     program = load_program(name)
     for architecture in ARCHITECTURES:
-        if Asked(name, architecture=architecture).compiles:
+        if ask(name, architecture).compiles:
             for result in constructions.load(name, architecture).run_many(program.examples):
                 assert result.complaint == ""
     assert program.statement.endswith((".", "?"))
@@ -116,7 +116,8 @@ def test_the_page_is_of_these_programs_and_of_their_weights() -> None:
     rows = rows_of(text)
     assert page(text, rows) == text
     assert [*rows] == [*names_of_gallery()]
-    assert {name: row[1] for name, row in rows.items()} == {name: f"`{Asked(name).weights}`" for name in rows}
+    weights = {name: ask(name, load_program(name).architecture).weights for name in rows}
+    assert {name: row[1] for name, row in rows.items()} == {name: f"`{digest}`" for name, digest in weights.items()}
     assert {row[2] for row in rows.values()} == {"holds"}
 
 

@@ -62,36 +62,8 @@ HIST = Written("select(number, number).count()", NUMBERS)
 NEXT = Written('choose(select(number, number).count() > 2, "many", select(number, number).count() + 1)', NUMBERS)
 ZERO = Written("select(number, number.back(1)).count()", "some(numbers(0))")
 ALL = [
-    LEAD,
-    SECOND,
-    SIXTH,
-    COUNTS,
-    EVEN,
-    OFTEN,
-    TWICE,
-    RARE,
-    SIGNED,
-    NOT_MORE,
-    FIRST,
-    LAST,
-    BEFORE,
-    KEPT,
-    BALANCED,
-    AT,
-    SECOND_TOKEN,
-    FAR_OFF,
-    PLACE,
-    EQUAL,
-    OLD,
-    BOTH,
-    MORE,
-    START_BEFORE,
-    SAID,
-    WHERE_A,
-    KEY,
-    HIST,
-    NEXT,
-    ZERO,
+    *(LEAD, SECOND, SIXTH, COUNTS, EVEN, OFTEN, TWICE, RARE, SIGNED, NOT_MORE, FIRST, LAST, BEFORE, KEPT, BALANCED),
+    *(AT, SECOND_TOKEN, FAR_OFF, PLACE, EQUAL, OLD, BOTH, MORE, START_BEFORE, SAID, WHERE_A, KEY, HIST, NEXT, ZERO),
 ]
 
 Patch = Callable[[pytest.MonkeyPatch], None]
@@ -311,14 +283,8 @@ SLIPS: dict[str, tuple[Patch, dict[Written, str]]] = {
         {COUNTS: CERTIFIED, LAST: UNCERTIFIED, BEFORE: UNCERTIFIED, SIGNED: UNCERTIFIED, AT: UNCERTIFIED},
     ),
     "a slope one bit short": (a_flat_slope(1), {COUNTS: CERTIFIED, EVEN: CERTIFIED, TWICE: CERTIFIED, RARE: CERTIFIED}),
-    "a slope two bits short": (
-        a_flat_slope(2),
-        {COUNTS: WRONG, EVEN: WRONG, TWICE: UNCERTIFIED, RARE: UNCERTIFIED},
-    ),
-    "a slope three bits short": (
-        a_flat_slope(3),
-        {COUNTS: WRONG, EVEN: WRONG, OFTEN: CERTIFIED, TWICE: UNCERTIFIED},
-    ),
+    "a slope two bits short": (a_flat_slope(2), {COUNTS: WRONG, EVEN: WRONG, TWICE: UNCERTIFIED, RARE: UNCERTIFIED}),
+    "a slope three bits short": (a_flat_slope(3), {COUNTS: WRONG, EVEN: WRONG, OFTEN: CERTIFIED, TWICE: UNCERTIFIED}),
     "last for first": (last_for_first, {FIRST: WRONG, LAST: WRONG, OLD: WRONG, OFTEN: CERTIFIED}),
     "one farther back": (one_farther_back, {BEFORE: WRONG, KEPT: WRONG, BOTH: WRONG, FIRST: WRONG, OLD: CERTIFIED}),
     "a step for a hat": (
@@ -426,28 +392,3 @@ def test_each_weight_of_a_cycle() -> None:
         assert not (other.certified and slips), (place, change, slips)
         verdicts[WRONG if slips else CERTIFIED if other.certified else UNCERTIFIED] += 1
     assert verdicts == {WRONG: 28, UNCERTIFIED: 13, CERTIFIED: 1}  # certified: 2 in place of 1 in a gate with a bit
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("table(number, {1: 2, 2: 3})", "table(number, {1: 2, 2: 1})"),
-        ("table(number, {1: 2, 2: 3})", "table(number, {1: 2, 3: 3})"),
-        ("number.back(1)", "number.back(2)"),
-        ("select(number, number).first(position)", "select(number, number).last(position)"),
-        ("select(number, number).count()", "select(number).count()"),
-        ("number", "number + 1"),
-        ("position", "number"),
-    ],
-)
-def test_the_weights_of_one_program_are_no_certificate_of_another(one: str, other: str) -> None:
-    """As by a wrong entry of a table: whichever way round."""
-    for mine, its in ((one, other), (other, one)):
-        due, wired = (
-            Compiled(Written(f'choose({text} == 3, "yes", "no")', NUMBERS).program, 3) for text in (mine, its)
-        )
-        wired.compiler.answer = due.compiler.answer
-        mixed = Compiled(wired.program, 3)
-        mixed.__dict__["compiler"] = wired.compiler
-        assert mixed.slips([*every_text(mixed.program.texts, 3)]) != []
-        assert mixed.mismatches != []

@@ -7,7 +7,16 @@ from bisect import bisect_right
 from fractions import Fraction
 from functools import cache
 
+import gfloat
+
 from precision import Format, Rounding
+
+DETERMINISTIC = [rounding for rounding in Rounding if rounding is not Rounding.STOCHASTIC]
+
+
+def fine(quantum_exponent: int) -> Format:
+    """Returns a format with few digits but a fine quantum: it can hold numbers very near to the logarithm of a midpoint."""
+    return Format(f"fine{quantum_exponent}", 10, quantum_exponent, 2 ** (10 - quantum_exponent))
 
 
 @cache
@@ -57,3 +66,10 @@ def hard_values(fmt: Format) -> list[Fraction]:
         tiny = step / 2**30
         found += [low + tiny, low + step / 2 - tiny, low + step / 2 + tiny, high - tiny]
     return found + [-value for value in found]
+
+
+def r_p_of_gfloat(p: int) -> gfloat.FormatInfo:
+    """Returns R_p as gfloat says it."""
+    facts = {"is_signed": True, "domain": gfloat.Domain.Finite, "has_nz": True, "num_high_nans": 0}
+    facts |= {"has_subnormals": True, "is_twos_complement": False}
+    return gfloat.FormatInfo(f"R_{p}", p, p - 1, bias=2 - (p - 1) // 2, **facts)

@@ -30,16 +30,10 @@ from precision.enclosure import exponential_ball, round_ball
 from precision.exponential import _LIBRARY_ERROR
 from precision.exponential_array import LIBRARY_ERROR
 from tests.precision import mpfr
-from tests.precision.oracle import magnitudes, round_by_search
+from tests.precision.oracle import DETERMINISTIC, fine, magnitudes, round_by_search
 from tests.strategies import SMALL_FORMATS
 
 by_name = {"ids": lambda item: getattr(item, "name", str(item))}
-DETERMINISTIC = [rounding for rounding in Rounding if rounding is not Rounding.STOCHASTIC]
-
-
-def fine(quantum_exponent: int, significand_bits: int = 10) -> Format:
-    """A format with few digits but a fine quantum: it can hold numbers very near to the logarithm of a midpoint."""
-    return Format(f"fine{quantum_exponent}", significand_bits, quantum_exponent, 2 ** (10 - quantum_exponent))
 
 
 def near_ties(fmt: Format) -> list[int]:

@@ -43,7 +43,7 @@ from precision import (
     softmax,
     softmax_array,
 )
-from tests.precision.oracle import hard_values, magnitudes
+from tests.precision.oracle import hard_values, magnitudes, r_p_of_gfloat
 from tests.strategies import ARRAY_FORMATS, SMALL_FORMATS, float_values
 
 by_name = {"ids": lambda item: getattr(item, "name", str(item))}
@@ -109,10 +109,7 @@ def test_formats_of_gfloat_hold_what_they_decode() -> None:
 
 @pytest.mark.parametrize("p", [5, 9, 17, 53])
 def test_r_p_as_gfloat_says_it(p: int) -> None:
-    facts = {"is_signed": True, "domain": gfloat.Domain.Finite, "has_nz": True, "num_high_nans": 0}
-    facts |= {"has_subnormals": True, "is_twos_complement": False}
-    theirs = as_format(gfloat.FormatInfo(f"R_{p}", p, p - 1, bias=2 - (p - 1) // 2, **facts))
-    assert theirs == fixed_point(p)
+    assert as_format(r_p_of_gfloat(p)) == fixed_point(p)
 
 
 def test_a_single_digit_rounds_ties_as_ieee_754_says() -> None:
@@ -172,10 +169,7 @@ def test_all_numbers_of_float16_round_as_their_fractions() -> None:
     halves = codes.view(np.float16)
     halves = halves[np.isfinite(halves)]
     fractions = [Fraction(half) for half in halves.tolist()]
-    for fmt, rounding in (
-        (FP8_E4M3, Rounding.NEAREST_EVEN),
-        (fixed_point(9), Rounding.STOCHASTIC),
-    ):
+    for fmt, rounding in ((FP8_E4M3, Rounding.NEAREST_EVEN), (fixed_point(9), Rounding.STOCHASTIC)):
         random = Fraction(3, 8) if rounding is Rounding.STOCHASTIC else None
         number = None if random is None else float(random)
         scalar = [round_fraction(x, fmt, rounding, random) for x in fractions]

@@ -37,7 +37,7 @@ from precision import (
     round_shifted,
     round_values,
 )
-from tests.precision.oracle import hard_values, magnitudes, round_by_search
+from tests.precision.oracle import hard_values, magnitudes, r_p_of_gfloat, round_by_search
 from tests.strategies import ARRAY_FORMATS, SMALL_FORMATS, float_values, values
 
 by_name = {"ids": lambda item: getattr(item, "name", str(item))}
@@ -183,18 +183,7 @@ GFLOAT = {
     FP6_E2M3: gfloat_formats.format_info_ocp_e2m3,
     FP6_E3M2: gfloat_formats.format_info_ocp_e3m2,
     FP4_E2M1: gfloat_formats.format_info_ocp_e2m1,
-    fixed_point(9): gfloat.FormatInfo(
-        "R_9",
-        9,
-        8,
-        bias=2 - 4,
-        is_signed=True,
-        domain=gfloat.Domain.Finite,
-        has_nz=True,
-        num_high_nans=0,
-        has_subnormals=True,
-        is_twos_complement=False,
-    ),
+    fixed_point(9): r_p_of_gfloat(9),
 }
 GFLOAT_MODES = {
     Rounding.NEAREST_EVEN: gfloat.RoundMode.TiesToEven,

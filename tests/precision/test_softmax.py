@@ -34,15 +34,10 @@ from precision import (
     softmax_array,
 )
 from tests.precision import mpfr
-from tests.precision.oracle import round_by_search
+from tests.precision.oracle import DETERMINISTIC, fine, round_by_search
 
 by_name = {"ids": lambda item: getattr(item, "name", str(item))}
-DETERMINISTIC = [rounding for rounding in Rounding if rounding is not Rounding.STOCHASTIC]
 FORMATS = (fixed_point(5), fixed_point(9), fixed_point(17), fixed_point(33), fixed_point(61), BF16, FP16, FP8_E4M3)
-
-
-def fine(quantum_exponent: int) -> Format:
-    return Format(f"fine{quantum_exponent}", 10, quantum_exponent, 2 ** (10 - quantum_exponent))
 
 
 def expected_fused(

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from constructions.engines import Decoding, EngineFailed, find_engine
+from constructions.engines import EngineFailed
 from constructions.engines.incremental import decoder
 from constructions.engines.known import first_mismatch
 from constructions.measures import LINEAR_RNN, measure
@@ -21,6 +21,7 @@ from constructions.turing.machine import LETTERS, parse_standard
 from constructions.turing.simulator import simulate
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
+from tests.constructions.decoding import decode
 from tests.engines.agreement import agree
 from tests.engines.cases import EngineCase
 from tests.turing.machines import codes, history_of, machines_with_tapes
@@ -29,21 +30,6 @@ from tests.turing.machines import codes, history_of, machines_with_tapes
 @cache
 def model(code: str, cells: int, discipline: Discipline = Discipline.FUSED) -> Wired:
     return cot.Cot(parse_standard(code), cells=cells).build(1, discipline=discipline)
-
-
-def decoded(wired: Wired, prompt: list[str], engine: str, limit: int, guess: list[str] | None = None) -> list[str]:
-    """What the model writes after the prompt; all by itself if there is no guess."""
-    run = find_engine(engine)(
-        Decoding(
-            wired.model,
-            wired.arithmetic,
-            wired.tokens(prompt),
-            {wired.token[HALT], wired.token[OUT]},
-            limit,
-            guess=wired.tokens(guess or []),
-        )
-    )
-    return [wired.vocabulary[token] for token in run.produced]
 
 
 def writes_it(code: str, tape: str, limit: int, cells: int, discipline: Discipline = Discipline.FUSED) -> None:
@@ -68,7 +54,8 @@ def test_every_engine_decodes_it_without_a_guess(engine: str, name: str, tape: s
     prompt, behind = history_of(code, tape, 1000, cells)
     behind = behind if engine == "reference" else behind[:14]
     try:
-        assert decoded(model(code, cells), prompt, engine, len(behind)) == behind
+        wired = model(code, cells)
+        assert decode(wired, wired.tokens(prompt), engine, len(behind), stop=(HALT, OUT)) == behind
     except (EngineFailed, NotImplementedError) as error:
         if engine != "dense" or "recurrence" not in str(error):
             raise
@@ -207,7 +194,8 @@ def test_simulate_agrees_with_the_stacks_at_known_machines() -> None:
         machine = find(name).machine
         one = cot.Cot(machine, cells=31)
         wired, prompt, guess = one.build(200), one.prompt(200), one.expected(200)
-        end = one.read_words([*prompt, *decoded(wired, prompt, "auto", 32 * 200, guess)])
+        written = decode(wired, wired.tokens(prompt), "auto", 32 * 200, stop=(HALT, OUT), guess=guess)
+        end = one.read_words([*prompt, *written])
         assert (end.halted, end.steps, end.nonblank) == (True, moves, ones)
         assert end == simulate(machine, "", 1000)
 

@@ -8,15 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions.turing.machine import (
-    LEFT,
-    RIGHT,
-    Machine,
-    MachineError,
-    Rule,
-    parse_standard,
-    parse_table,
-)
+from constructions.turing.machine import LEFT, RIGHT, Machine, MachineError, Rule, parse_standard, parse_table
 from tests.turing.machines import codes
 
 BB2 = "1RB1LB_1LA1RZ"
@@ -24,10 +16,7 @@ BB2 = "1RB1LB_1LA1RZ"
 
 def test_rules_of_a_text() -> None:
     machine = parse_standard(BB2)
-    assert machine.rows == (
-        (Rule(1, RIGHT, "B"), Rule(1, LEFT, "B")),
-        (Rule(1, LEFT, "A"), Rule(1, RIGHT, "Z")),
-    )
+    assert machine.rows == ((Rule(1, RIGHT, "B"), Rule(1, LEFT, "B")), (Rule(1, LEFT, "A"), Rule(1, RIGHT, "Z")))
     assert (machine.states, machine.symbols) == ("AB", 2)
     assert [machine.halts(letter) for letter in "ABCHZ"] == [False, False, True, True, True]
 

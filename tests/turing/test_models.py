@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from constructions.engines import Decoding, find_engine
 from constructions.engines.known import read_text
 from constructions.engines.reference import ReferenceEngine
 from constructions.layers import block_arrays
@@ -27,6 +26,7 @@ from constructions.turing.tape_models import TapeModel, read, read_steps
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
 from tests.constructions.cutting import without_units
+from tests.constructions.decoding import decode
 from tests.engines.agreement import follow_by_lookups
 from tests.turing.machines import machines_with_tapes, run_on_stacks
 
@@ -41,18 +41,8 @@ def words_of(
     """The prompt and what the model writes after it."""
     one = model(machine, tape)
     prompt, expected = one.prompt(steps), one.expected(steps)
-    produced = find_engine(engine)(
-        Decoding(
-            wired.model,
-            wired.arithmetic,
-            wired.tokens(prompt),
-            {wired.token[HALT]},
-            len(expected),
-            guess=wired.tokens(expected) if guess else (),
-            respond=one.surroundings(wired),
-        )
-    ).produced
-    return [*prompt, *(wired.vocabulary[token] for token in produced)]
+    how = {"stop": [HALT], "guess": expected if guess else (), "respond": one.surroundings(wired)}
+    return [*prompt, *decode(wired, wired.tokens(prompt), engine, len(expected), **how)]
 
 
 def written(

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from constructions.engines import Decoding, find_engine
 from constructions.engines.known import first_mismatch
 from constructions.turing import hybrid, tape_models
 from constructions.turing.__main__ import main
@@ -21,6 +20,7 @@ from constructions.turing.simulator import MOST_HISTORY
 from constructions.wiring.wired import BLOCK, SpelledTokens
 from precision.format import Discipline
 from tests.constructions.cutting import without_units
+from tests.constructions.decoding import decode
 from tests.turing.machines import machines_with_tapes, run_on_stacks
 from tests.turing.test_models import ENDS_OF_THE_TAPE
 
@@ -31,15 +31,10 @@ def written(
     code: str, tape: str, steps: int, cells: int, engine: str = "incremental", discipline: Discipline = Discipline.FUSED
 ) -> list[str]:
     """The prompt and what the model writes, up to HALT, OUT or the last step's cell."""
-    machine = parse_standard(code)
-    wired = hybrid.TuringHybrid(machine, tape, cells).build(steps, discipline=discipline)
-    prompt = hybrid.TuringHybrid(machine, tape, cells).prompt(steps)
-    stop = {wired.token["HALT"], wired.token["OUT"]}
-    guess = wired.tokens(hybrid.TuringHybrid(machine, tape, cells).expected(steps))
-    decoded = find_engine(engine)(
-        Decoding(wired.model, wired.arithmetic, wired.tokens(prompt), stop, 5 * steps + 1, guess=guess)
-    )
-    return [*prompt, *wired.spelled(decoded.produced)]
+    one = hybrid.TuringHybrid(parse_standard(code), tape, cells)
+    wired, prompt = one.build(steps, discipline=discipline), one.prompt(steps)
+    how = {"stop": ("HALT", "OUT"), "guess": one.expected(steps)}
+    return [*prompt, *decode(wired, wired.tokens(prompt), engine, 5 * steps + 1, **how)]
 
 
 def until_it_leaves(code: str, tape: str, steps: int, cells: int) -> int:

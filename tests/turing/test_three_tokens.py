@@ -8,7 +8,6 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from constructions.engines import Decoding, find_engine
 from constructions.engines.known import first_mismatch, read_text
 from constructions.engines.reference import ReferenceEngine
 from constructions.layers import Transformer
@@ -19,6 +18,7 @@ from constructions.turing.three_tokens import MachineSpace, build, expected_sequ
 from constructions.wiring.wired import Wired
 from precision.format import Discipline, fixed_point
 from tests.constructions.cutting import cuts
+from tests.constructions.decoding import decode
 from tests.turing.machines import codes
 
 
@@ -90,9 +90,7 @@ def test_every_engine_decodes_it_without_a_guess(engine: str, name: str, tape: s
     before, behind = history_of(code, tape, 1000, cells)
     assert behind[-1] in (HALT, OUT)
     wired = model(code, cells)
-    stop = {wired.token[HALT], wired.token[OUT]}
-    run = find_engine(engine)(Decoding(wired.model, wired.arithmetic, wired.tokens(before), stop, len(behind) + 1))
-    assert list(wired.spelled(run.produced)) == behind
+    assert decode(wired, wired.tokens(before), engine, len(behind) + 1, stop=(HALT, OUT)) == behind
 
 
 @pytest.mark.parametrize("discipline", list(Discipline))

@@ -5,14 +5,12 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
 
 from constructions.language.passes.answer import share_to_say
 from constructions.language.program import NotCompiled
 from constructions.language.values import number, select
 from constructions.language.weights import NUMBER
-from tests.language.passes.passed import PROGRAMS, Passed, passed, passed_if_compiled, value_of
-from tests.language.programs import Written, programs
+from tests.language.passes.passed import Passed, passed, value_of
 from tests.language.test_slips import NOT_MORE, SIGNED
 
 
@@ -38,17 +36,6 @@ def check(one: Passed) -> None:
             else:  # of a count: w = j + 1 has 2·w − x·w², but for what all numbers share
                 squared = logits["number_squared"] - 1
                 assert max(range(int(value) + 5), key=lambda j: logits[NUMBER] * j + squared * j * j) == value
-
-
-@pytest.mark.parametrize("written", PROGRAMS, ids=lambda written: written.says[:60])
-def test_one_rule_says_what_is_due(written: Written) -> None:
-    check(passed(written))
-
-
-@settings(max_examples=20)
-@given(programs())
-def test_one_rule_of_a_random_program_says_what_is_due(written: Written) -> None:
-    check(passed_if_compiled(written))
 
 
 def test_two_words_are_told_apart_by_a_sign() -> None:

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import pytest
-from hypothesis import example, given, settings
-
 from constructions.language.interpreter import Input
 from constructions.language.passes.comparisons import comparison
 from constructions.language.passes.expand import expand, remove_doubles
 from constructions.language.passes.operations import Compare, Factors, Multiply, Ramps, Same
 from constructions.language.terms import Above, Equal, IsWord, NumberOf, Position, as_term
 from constructions.language.values import number
-from tests.language.passes.passed import PROGRAMS, Passed, passed, passed_if_compiled, value_of
-from tests.language.programs import Written, programs
+from tests.language.passes.passed import Passed, passed, value_of
+from tests.language.programs import Written
 
 SPLIT = Written(
     'choose((word("?") * number.back(1) * number.back(1) + number * position) > 3, "yes", "no")', 'some(numbers()), "?"'
@@ -42,18 +39,6 @@ def check(one: Passed) -> None:
                 assert bit_of(operation.ramps, text, k) == due, operation
         for bit, ramps in ((bit, ramps) for rule in one.rules for bit, ramps in rule.late.items()):
             assert bit_of(ramps, text, k) == value_of(bit, text, k), bit
-
-
-@pytest.mark.parametrize("written", [*PROGRAMS, SPLIT, THREE], ids=lambda written: written.says[:60])
-def test_a_value_is_what_it_becomes(written: Written) -> None:
-    check(passed(written))
-
-
-@settings(max_examples=20)
-@example(SPLIT)
-@given(programs())
-def test_a_value_of_a_random_program_is_what_it_becomes(written: Written) -> None:
-    check(passed_if_compiled(written))
 
 
 def test_the_numbers_of_a_product_are_multiplied_before_its_bits() -> None:

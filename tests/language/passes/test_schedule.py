@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import itertools
 
-import pytest
-from hypothesis import given, settings
-
 from constructions.language.passes.operations import Attend, Computation, Cycle, PlacedComputation, Same, Shift
 from constructions.language.passes.registers import embedded_forms
 from constructions.language.program import Pin
 from constructions.language.terms import Monomial, Term
-from tests.language.passes.passed import PROGRAMS, Passed, passed, passed_if_compiled
-from tests.language.programs import Written, programs
+from tests.language.passes.passed import Passed
 from tests.language.test_compiler import FOLLOWED, pinned
 
 
@@ -59,17 +55,6 @@ def check(one: Passed) -> None:
     assert one.schedule.depth >= max(
         (step.block for step in one.schedule.values.values() if isinstance(step, PlacedComputation)), default=1
     )
-
-
-@pytest.mark.parametrize("written", PROGRAMS, ids=lambda written: written.says[:60])
-def test_each_value_stands_as_early_as_it_can(written: Written) -> None:
-    check(passed(written))
-
-
-@settings(max_examples=20)
-@given(programs())
-def test_each_value_of_a_random_program_stands_as_early_as_it_can(written: Written) -> None:
-    check(passed_if_compiled(written))
 
 
 def test_a_pin_moves_a_head_and_what_is_made_of_it() -> None:

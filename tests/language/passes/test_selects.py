@@ -5,14 +5,12 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
 
 from constructions.language.passes.operations import Attend
 from constructions.language.passes.selects import plan_select
 from constructions.language.program import NotCompiled
 from constructions.language.terms import At, Back, Best, Count, Nearest, Pick, Read, as_term
-from tests.language.passes.passed import PROGRAMS, Passed, passed, passed_if_compiled, value_of
-from tests.language.programs import Written, programs
+from tests.language.passes.passed import Passed, passed, value_of
 from tests.language.test_slips import FAR_OFF
 
 
@@ -45,17 +43,6 @@ def check(one: Passed) -> None:
 
 def value_at(one: Passed, where: Pick, matches: list[int]) -> int:
     return (matches[-1] if where.last else matches[0]) if matches else 1
-
-
-@pytest.mark.parametrize("written", PROGRAMS, ids=lambda written: written.says[:60])
-def test_a_head_compares_what_is_asked_for(written: Written) -> None:
-    check(passed(written))
-
-
-@settings(max_examples=20)
-@given(programs())
-def test_a_head_of_a_random_program_compares_what_is_asked_for(written: Written) -> None:
-    check(passed_if_compiled(written))
 
 
 def test_what_lies_outside_is_taken_off() -> None:

@@ -11,7 +11,7 @@ from itertools import combinations
 import pytest
 from hypothesis import example, given, settings
 
-from constructions.engines import dense
+from constructions.engines import Decoding, dense
 from constructions.engines.decoding import find_flags
 from constructions.istree import rag
 from constructions.istree.graphs import PAPER, Graph, depth_first_tour, is_tree

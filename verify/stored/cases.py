@@ -36,7 +36,7 @@ from verify.trusted import growth
 from verify.trusted.growing import Case
 from verify.trusted.growth import Box
 from verify.trusted.kernel import Rejected, reject
-from verify.trusted.rounding import MOST_BYTES
+from verify.trusted.model import MOST_BYTES
 
 PARTS = ("entries", "steps")
 MOST_EXPONENTS = 3  # that are tried for themselves

@@ -54,7 +54,7 @@ ORDINARY = {  # words that mean something else, too, and where
     "query_length": ("verify.certificates.document",),  # another such field
     "machine": (  # which runs code or floats; of a checker, the exact one or the p-bit one
         *("constructions.engines.linking", "constructions.engines.native", "verify.rounding.positions"),
-        *("verify.certificates.finder", "verify.certificates.ghosts"),
+        *(f"verify.certificates.{name}" for name in ("finder", "ghosts", "recurrence")),
     ),
     "cells": (
         *("constructions.engines.incremental", "constructions.engines.native"),  # of memory

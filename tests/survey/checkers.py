@@ -106,13 +106,13 @@ def bounds_rounding(wired: Wired, automaton: TokenAutomaton) -> Promise | None:
 
 
 def follows_rounding(wired: Wired, automaton: TokenAutomaton) -> Promise | None:
-    """Returns what the checker of certificates accepts: the classes are the states of the checker of all n."""
+    """Returns what the checker of all n certifies, where the checker of certificates accepts what is found."""
     numbers = [int(word) for word in wired.vocabulary if word.isdecimal()]
     families = [Family("", min(numbers), max(numbers))] if numbers else []
     model = described(wired.model, wired.arithmetic, wired.registers, wired.vocabulary, families)
     try:
         document, rows = certificate_of(model, automaton)
         check(json.dumps(document).encode(), rows)
-    except (Rejected, Refused):
+    except Rejected:
         return None
     return bounds_rounding(wired, automaton)

@@ -1,7 +1,7 @@
 """Writes certificates of all large n, in cases of n, which `verify/trusted/cases.py` checks.
 
-Nothing here is trusted. Each case is a way through the builder, the static checker and the finder, whose comparisons split it. The
-certificate keeps the splits, and in each case the weights and a certificate of rounding, whose numbers depend on n.
+Nothing here is trusted. Each case is a way through the builder and the finder, whose comparisons split it. The certificate
+keeps the splits, and in each case the weights and a certificate of rounding, whose numbers depend on n.
 """
 
 from __future__ import annotations

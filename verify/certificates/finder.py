@@ -1,44 +1,40 @@
 """Writes certificates of rounding, which `verify/trusted/rounding.py` checks.
 
-Nothing here is trusted. The static checker's states become classes. The small checker is then asked at each step, with
-`ClassChoices` in the place of what a certificate says: they look for splits, for rules that show what a head reads, and for the
-class that a part is an instance of, and note what they find.
+Nothing here is trusted. The small checker itself takes the classes of one entry to parts, with `ClassChoices` in the place of what
+a certificate says: they look for splits, and for rules that show what a head reads, and note what they find. The parts are then
+joined to the classes of the next entry (`join.py`).
 """
 
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import math
 import operator
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 from constructions.exports.weights import file_bytes
-from precision.format import Discipline
-from verify.algebra import domains
-from verify.algebra.domains import with_fields
 from verify.automata.token_automaton import TokenAutomaton
 from verify.certificates.building import families_of, model_of, wired_of
 from verify.certificates.cases import WalkCase, splits
-from verify.certificates.statement import Document, number_of, rows_of, statement_of, text, text_or_number
+from verify.certificates.join import join, match
+from verify.certificates.recurrence import KeptFinder
+from verify.certificates.statement import Document, rows_of, statement_of
 from verify.dossiers.dossier import Subject
-from verify.rounding.abstract_state import AbstractState
-from verify.rounding.checker import Report, check
 from verify.rounding.model import ExactModel
-from verify.rounding.recurrence import HIDDEN_STATE, RecurrenceTransfer
 from verify.trusted import automaton as trusted
 from verify.trusted import rounding
 from verify.trusted.abstract_state import (
     BESIDE,
     POSITION,
-    SIZE,
+    Domain,
+    Integer,
     Polynomial,
-    Rounded,
     Share,
     State,
     atom,
@@ -50,33 +46,26 @@ from verify.trusted.abstract_state import (
     plus,
     ratio,
     readable,
-    substitute,
     without,
     written,
 )
 from verify.trusted.candidates import VALUE, Candidate
-from verify.trusted.growing import Case, Growing, at_least, down, is_more, is_whole
+from verify.trusted.growing import Case, Growing, at_least, down, is_more, is_whole, up
 from verify.trusted.heads import Reader
 from verify.trusted.kernel import Rejected
 from verify.trusted.keys import Reading
-from verify.trusted.model import read_rows, read_tensors, require_elements, text_of
+from verify.trusted.model import Weights, read_rows, read_tensors, require_elements, text_of
 
 HERE, BEFORE = POSITION, POSITION + BESIDE
+MOST_PARTS = 20_000
 FEW = 8  # positions of a query that are looked at one by one, where no rule holds for all
 
 
-def certificate_of(
-    model: ExactModel, automaton: TokenAutomaton, report: Report | None = None, case: Case | None = None
-) -> tuple[Document, bytes]:
-    """Returns a certificate and the exact rows that it is about, as a file. Raises Rejected where the small checker has no rule.
-
-    report: what the static checker says; else it is asked. Raises Refused or Undecided where it does not certify the model.
-    """
+def certificate_of(model: ExactModel, automaton: TokenAutomaton, case: Case | None = None) -> tuple[Document, bytes]:
+    """Returns a certificate and the exact rows that it is about, as a file. Raises Rejected where the small checker has no rule."""
     rows = json.dumps(rows_of(model)).encode()
-    report = report or check(model, automaton)
-    document = document_of(model, report, automaton)
-    document["weights"] = hashlib.sha256(rows).hexdigest()
-    Finder(document, read_rows(json.loads(rows), case), report, case).check()
+    document = {**statement_of(model, automaton), "weights": hashlib.sha256(rows).hexdigest()}
+    Finder(document, read_rows(json.loads(rows), case), model, automaton, case).check()
     return document, rows
 
 
@@ -84,106 +73,79 @@ def certificate_of_file(subject: Subject, texts: TokenAutomaton | None = None) -
     """Returns the same of the `.safetensors` file of one n, and its vocabulary. texts: others than the dossier's."""
     model, wired = model_of(subject), wired_of(subject)
     weights, automaton = file_bytes(wired.model), texts or subject.dossier.texts(subject)
-    report, first, families = check(model, automaton), 0, {}
+    first, families = 0, {}
     for family in families_of(subject):
         families[family.name] = [first, family.low, family.high]
         first += len(family)
-    document = document_of(model, report, automaton)
-    document |= {"weights": hashlib.sha256(weights).hexdigest(), "families": families}
-    Finder(document, read_tensors(weights, wired.vocabulary, families), report).check()
+    document = {**statement_of(model, automaton), "weights": hashlib.sha256(weights).hexdigest(), "families": families}
+    Finder(document, read_tensors(weights, wired.vocabulary, families), model, automaton).check()
     return document, weights, list(wired.vocabulary)
 
 
-# What a certificate is made of
+def document_of(label: str, state: State) -> Document:
+    """Returns a class as a certificate has it, without the classes that come before it."""
 
+    def written_domain(domain: Domain) -> list[Any]:
+        if isinstance(domain, Integer):
+            return ["integer", *map(written_number, domain[:2]), domain.step if domain.low < domain.high else 1]
+        if isinstance(domain, Share):
+            return ["share", domain.of, written_number(domain.shift)]
+        return ["rounded", text_of(domain.exact), text_of(domain.ideal), *map(str, domain[2:])]
 
-def document_of(model: ExactModel, report: Report, automaton: TokenAutomaton) -> Document:
-    """Returns the certificate without its choices."""
-    every, entries = frozenset(range(len(model.registers))), []
-    for place, entry in enumerate(report.entries):
-        block = place // 2
-        live = every if not place else model.live(block, feed_forward=True) if place % 2 else model.live(block - 1)
-        kept = []
-        if place % 2 == 0 and place < 2 * len(model.layers) and model.layers[block].recurrence is not None:
-            kept = kept_of(entry.states, block, model, automaton)
-        classes = [class_of(state) for state in entry.states]
-        entries.append({"live": sorted(live & every), "classes": classes, "kept": kept})
-    return {**statement_of(model, automaton), "entries": entries, "steps": []}
-
-
-def class_of(state: AbstractState) -> Document:
-    """Returns a state of the static checker as a class. Which classes come before it is found later."""
-    atoms: dict[str, list[Any]] = {}
-    state = state.needed({i: p for i, p in state.registers.items() if i >= 0})
-
-    def visit(name: str) -> None:
-        if name in atoms:
-            return
-        domain = state.box[name]
-        if isinstance(domain, domains.Integer):
-            step = domain.step if domain.low < domain.high else 1
-            atoms[name] = ["integer", *map(text_or_number, (domain.low, domain.high, step))]
-        elif isinstance(domain, domains.Reciprocal):
-            visit(domain.of)
-            atoms[name] = ["share", domain.of, text_or_number(domain.shift)]
-        else:
-            for other in sorted(domain.exact.atoms | domain.ideal.atoms):
-                visit(other)
-            ends = [str(number_of(end)) for end in (domain.low, domain.high, domain.error)]
-            atoms[name] = ["rounded", text(domain.exact), text(domain.ideal), *ends]
-
-    for name in (SIZE, POSITION, *state.box):
-        visit(name)
-    forms = [
-        [text_of(dict(written(form))), *map(text_or_number, ends)]
-        for form, ends in sorted(state.forms.items())
-        if len(form) > 1
-    ]
-    registers = {str(i): text(p) for i, p in sorted(state.registers.items()) if i >= 0 and p.terms}
-    return {"label": str(state.label), "atoms": atoms, "forms": forms, "registers": registers, "before": []}
-
-
-def kept_of(
-    states: Sequence[AbstractState], block: int, model: ExactModel, automaton: TokenAutomaton
-) -> list[dict[str, Any]]:
-    """Returns what the static checker knows of what a recurrence keeps after each state."""
-    fused, rows = model.arithmetic.discipline is Discipline.FUSED, model.layers[block].recurrence
-    if rows is None:
-        raise TypeError(f"block {block + 1} has no recurrence")
-    states = [with_fields(state, parents=frozenset([i])) for i, state in enumerate(states)]
-    transfer = RecurrenceTransfer(states, rows, f"block {block + 1}", model.registers, fused, automaton.invariants)
-    found = []
-    for i, pool in sorted(transfer.pools.items()):
-        for hidden in pool.states:
-            kept: AbstractState | None = hidden
-            for r, total in transfer.totals.items():
-                kept = kept and total.state_after(kept, HIDDEN_STATE - r, i)
-            if kept is not None:
-                registers = {HIDDEN_STATE - j: p for j, p in kept.registers.items() if j <= HIDDEN_STATE}
-                one = class_of(with_fields(kept, registers=registers))
-                found.append({"of": i, **{field: one[field] for field in ("atoms", "forms", "registers")}})
-    return found
+    forms = [[text_of(written(form)), *map(written_number, ends)] for form, ends in sorted(state.forms.items())]
+    registers = {str(i): text_of(p) for i, p in sorted(state.registers.items()) if p}
+    atoms = {name: written_domain(domain) for name, domain in state.box.items()}
+    return {"label": label, "atoms": atoms, "forms": forms, "registers": registers, "before": []}
 
 
 # What the small checker asks for
 
 
-class Finder(rounding.Checker):
-    """The small checker, which is told what it asks for by searches, and notes it in the certificate."""
+class OpenPart(NamedTuple):
+    """A part that leaves a step, and has no class yet. choice: which choice of the guide says its class."""
 
-    def __init__(self, certificate: Document, weights: Any, report: Report, case: Case | None = None) -> None:
+    guide: ClassChoices
+    choice: int
+    label: str
+    state: State
+
+
+class Finder(rounding.Checker):
+    """The small checker, which is told what it asks for by searches, and notes it in the certificate.
+
+    lives: the coordinates that are read from each entry on.
+    """
+
+    def __init__(
+        self,
+        certificate: Document,
+        weights: Weights,
+        model: ExactModel,
+        automaton: TokenAutomaton,
+        case: Case | None = None,
+    ) -> None:
+        certificate |= {"entries": [], "steps": []}
         super().__init__(certificate, weights, case)
-        self.report = report
-        self.entries = [self.read_entry(item) for item in certificate["entries"]]
-        self.covered: tuple[object, ...] = ()
-        self.ways: dict[int, defaultdict[int, set[int]]] = {}
+        self.lives = [frozenset(range(len(model.registers)))]
+        for block in range(len(model.layers)):
+            self.lives += [self.lives[0] & model.live(block, feed_forward=True), self.lives[0] & model.live(block)]
+        self.loose = {i for i, name in enumerate(model.registers) if name in automaton.loose}
+        self.entries: list[rounding.Entry] = []
+        self.leaves: list[OpenPart] = []
+        self.after: set[tuple[int, int]] = set()
+        self.kept: KeptFinder | None = None
 
     def check(self) -> int:
         """Returns how many classes there are. Raises Rejected."""
         require_elements(self.weights, self.format, self.size)
-        self.embed(self.entries[0], self.guides(len(self.places), 0))
-        for place, (entry, following) in enumerate(zip(self.entries, self.entries[1:], strict=False)):
+        self.embed(rounding.Entry(self.lives[0], [], []), self.guides(len(self.places), 0))
+        self.finish(0, [])
+        for place, live in enumerate(self.lives[1:]):
+            self.kept = find_kept(self, place) if place % 2 == 0 else None
+            entry, following = self.entries[-1], rounding.Entry(live, [], [])
+            drafts = self.draft(place, entry, following)
             self.step(place, entry, following, self.guides(len(entry.classes), place + 1))
+            self.finish(place + 1, drafts)
         self.answer(self.entries[-1], self.guides(len(self.entries[-1].classes), len(self.entries) - 1))
         return sum(len(entry.classes) for entry in self.entries)
 
@@ -196,46 +158,108 @@ class Finder(rounding.Checker):
     def reader_of(self, block: int, classes: list[State], live: frozenset[int]) -> Reader:
         return TrialReader(self.machine, self.invariants, classes, live, f"block {block + 1}")
 
-    def require_covered(
-        self, state: State, target: State, names: Mapping[str, Polynomial], live: frozenset[int]
-    ) -> None:
-        """Raises Rejected as the small checker does. What a search has just seen to be covered is not looked at once more."""
-        asked = (state, target, names, live)
-        if len(self.covered) < len(asked) or not all(map(operator.is_, asked, self.covered)):
-            super().require_covered(state, target, names, live)
-            self.covered = asked
+    def leaf(self, state: State, entry: rounding.Entry, guide: Any, label: str) -> int:
+        """Notes a part. Its class is made when all parts of the step are there."""
+        if len(self.leaves) == MOST_PARTS:
+            raise Rejected(f"more than {MOST_PARTS} parts leave a sublayer")
+        self.leaves.append(OpenPart(guide, len(guide.choices), label, state))
+        guide.choices.append(None)
+        return len(self.leaves) - 1
 
     def link(
         self, entry: rounding.Entry, leaves: Sequence[tuple[int, int, State]], after: set[tuple[int, int]]
     ) -> None:
-        """Writes which classes come before which: as the static checker has it, and what else is found."""
-        place = next(place for place, one in enumerate(self.entries) if one is entry)
-        states = self.report.entries[place].states
-        if place % 2:  # the static checker counts states as of the block's entry
-            before = [{j for j, other in enumerate(states) if other.parents & state.before} for state in states]
+        self.after = after
+
+    def draft(self, place: int, entry: rounding.Entry, following: rounding.Entry) -> list[OpenPart]:
+        """Returns the parts that a feed-forward leads to if it does not tell apart what loose registers hold."""
+        block = self.weights.blocks[place // 2]
+        loose = self.loose & {i for i, _, _ in block.down} if place % 2 else set()
+        if not loose:
+            return []
+        down = [one for one in block.down if one[0] not in loose]
+        used = {u for _, row, _ in down for u, _ in row}
+        units = [unit if u in used else replace(unit, up=[], up_bias={}) for u, unit in enumerate(block.units)]
+        weights, blocks = self.weights, [*self.weights.blocks]
+        blocks[place // 2] = replace(block, units=units, down=down)
+        self.weights = replace(weights, blocks=blocks)
+        self.step(place, entry, following, [ClassChoices(self, place + 1, i) for i in range(len(entry.classes))])
+        drafts, self.leaves, self.weights = self.leaves, [], weights
+        return drafts
+
+    def finish(self, place: int, drafts: Sequence[OpenPart]) -> None:
+        """Makes the classes of an entry of the parts that lead to it, or of drafts of these; at first each state has its own."""
+        live, drafts = self.lives[place], drafts or self.leaves
+        parts = [((leaf.label, 0 if place else leaf.guide.kind), self.loosen(place, leaf)) for leaf in drafts]
+        classes, places = join(parts, live)
+        documents = [document_of(label, state) for (label, _), state in classes]
+        item = {"live": sorted(live), "classes": documents, "kept": []}
+        entry, leaves = self.read_entry(item), []
+        near = {(leaf.guide.kind, i) for leaf, i in zip(drafts, places, strict=True)}
+        for at, leaf in enumerate(self.leaves):
+            own, kind = (places[at] if drafts is self.leaves else None), leaf.guide.kind
+            order = [i for i, one in enumerate(entry.classes) if one.label == leaf.label]
+            order.sort(key=lambda i: (i != own, (kind, i) not in near, len(entry.classes[i].state.box)))
+            index, names = search(self, [one.state for one in entry.classes], order, leaf.state, live)
+            leaf.guide.choices[leaf.choice] = ["class", index, {name: text_of(p) for name, p in names.items()}]
+            leaves.append((leaf.guide.kind, index, leaf.state))
+        if place < len(self.lives) - 2:
+            before: list[set[int]] = [set() for _ in documents]
+            for target, other in self.neighbours(entry, leaves, self.after):
+                before[target].add(other)
+            for one, some in zip(documents, before, strict=True):
+                one["before"] = sorted(some)
+            entry = self.read_entry(item)
+        self.certificate["entries"].append(item)
+        self.entries.append(entry)
+        self.leaves = []
+
+    def loosen(self, place: int, draft: OpenPart) -> State:
+        """Returns a part that knows bounds alone of sums over positions, and of loose registers that a feed-forward writes to."""
+        state, kind = draft.state, draft.guide.kind
+        if place % 2:
+            return state if self.kept is None else self.kept.loosen(state, kind)
+        for i in self.loose & {i for i, _, _ in self.weights.blocks[place // 2 - 1].down} if place else ():
+            own = [one.state for one in self.leaves if one.guide.kind == kind]
+            name, spans = state.fresh("w"), [one.bounds(one.register(i)) for one in own]
+            domain = Integer(up(min(low for low, _ in spans)), down(max(high for _, high in spans)))
+            state = replace(state, box={**state.box, name: domain}).having({i: atom(name)})
+        return state
+
+
+def find_kept(checker: Any, place: int, related: AbstractSet[int] = frozenset()) -> KeptFinder | None:
+    """Finds what a recurrence keeps after each class of an entry, and notes it. related: sums that may be told by others."""
+    block, item, where = (
+        checker.weights.blocks[place // 2],
+        checker.certificate["entries"][place],
+        f"block {place // 2 + 1}",
+    )
+    if not (block.carry or block.feed):
+        return None
+    entry, item["kept"] = checker.entries[place], []
+    classes = [checker.counted(replace(one.state, kind=i), entry.live) for i, one in enumerate(entry.classes)]
+    found = KeptFinder(checker, block, classes, entry.live, where, related)
+    for i, state in found.find():
+        document = document_of("", replace(state, registers={rounding.KEPT - r: p for r, p in state.registers.items()}))
+        item["kept"].append({"of": i, **{field: document[field] for field in ("atoms", "forms", "registers")}})
+    checker.entries[place] = checker.read_entry(item)
+    return found
+
+
+def search(
+    checker: rounding.Checker, targets: Sequence[State], order: Iterable[int], state: State, live: frozenset[int]
+) -> tuple[int, dict[str, Polynomial]]:
+    """Returns the first of some classes that covers the state, and what the class's atoms are in it. Raises Rejected."""
+    reasons, held = [], {i: state.fixed(p) for i, p in state.registers.items() if p and i in live}
+    for index in order:
+        try:
+            names = match(targets[index], state, live, held)
+            checker.require_covered(state, targets[index], names, live)
+        except Rejected as reason:
+            reasons.append(str(reason))
         else:
-            before = [set(state.before) for state in states]
-        for target, other in self.neighbours(entry, leaves, after):
-            before[target].add(other)
-        for i, (one, some) in enumerate(zip(entry.classes, before, strict=True)):
-            self.certificate["entries"][place]["classes"][i]["before"] = sorted(some)
-            entry.classes[i] = replace(one, state=replace(one.state, before=frozenset(some)))
-
-    def targets(self, place: int, kind: int) -> AbstractSet[int]:
-        """Returns the classes of an entry of which the static checker found parts in this class of the entry before."""
-        if place not in self.ways:
-            self.ways[place] = defaultdict(set)
-            for i, state in enumerate(self.report.entries[place].states):
-                for j in state.parents if place % 2 else self._parts_of(place, i):
-                    self.ways[place][j].add(i)
-        return self.ways[place][kind]
-
-    def _parts_of(self, place: int, i: int) -> Iterable[int]:
-        """Returns the same the other way round, where the static checker counts the classes of the block's entry."""
-        if not place:
-            return [i]
-        parents = self.report.entries[place].states[i].parents
-        return [j for j, state in enumerate(self.report.entries[place - 1].states) if state.parents & parents]
+            return index, names
+    raise Rejected(f"a part is of no class: {'; '.join(dict.fromkeys(reasons))}")
 
 
 class TrialReader(Reader):
@@ -254,14 +278,20 @@ class TrialReader(Reader):
 
 
 class ClassChoices(rounding.Guide):
-    """The choices of one class, found when they are asked for. place: of the entry that it goes to. kind: which class it is."""
+    """The choices of one class, found when they are asked for. place: of the entry that it goes to. kind: which class it is.
+
+    tells_zero: whether a number of which the sign is known is also split where it may be 0.
+    """
+
+    tells_zero = False
 
     def __init__(self, finder: Finder, place: int, kind: int) -> None:
         super().__init__([], finder.case)
         self.finder, self.place, self.kind = finder, place, kind
 
     def split(self, state: State, polynomial: Polynomial) -> tuple[Polynomial, int] | None:
-        for form, last in cuts(state, polynomial):
+        most = 1 if state.sign(polynomial) and not self.tells_zero else None
+        for form, last in itertools.islice(cuts(state, polynomial), most):
             if len(halves(state, form, last)) > 1:
                 self.choices.append(["split", text_of(form), written_number(last)])
                 return form, last
@@ -298,26 +328,13 @@ class ClassChoices(rounding.Guide):
         return ["split", text_of(atom(HERE)), written_number(first)]
 
     def target(self, state: State, label: str) -> tuple[int, dict[str, Polynomial]]:
-        following, of_kept = self.finder.entries[self.place], label == rounding.KEEP
-        targets, live = following.classes, following.live
-        if of_kept:  # what is kept is of the entry that it comes from
-            targets = self.finder.entries[self.place - 1].kept
-            live = frozenset(i for one in (state, *(kept.state for kept in targets)) for i in one.registers)
-        order = [i for i, one in enumerate(targets) if (one.state.kind == self.kind if of_kept else one.label == label)]
-        # First the classes that the static checker went to from here, of these the one that leaves least open.
-        near = frozenset(order) if of_kept else self.finder.targets(self.place, self.kind)
-        order.sort(key=lambda i: (i not in near, len(targets[i].state.box)))
-        reasons, held = [], {i: state.fixed(p) for i, p in state.registers.items() if p and i in live}
-        for index in order:
-            try:
-                names = match(targets[index].state, state, live, held)
-                self.finder.require_covered(state, targets[index].state, names, live)
-            except Rejected as reason:
-                reasons.append(str(reason))
-            else:
-                self.choices.append(["class", index, {name: text_of(p) for name, p in names.items()}])
-                return index, names
-        raise Rejected(f"a part of {label!r} is of no class: {'; '.join(dict.fromkeys(reasons))}")
+        """Returns which of the states that a recurrence may keep this one is."""
+        targets = [one.state for one in self.finder.entries[self.place - 1].kept]
+        live = frozenset(i for one in (state, *targets) for i in one.registers)
+        order = (i for i, one in enumerate(targets) if one.kind == self.kind)
+        index, names = search(self.finder, targets, order, state, live)
+        self.choices.append(["class", index, {name: text_of(p) for name, p in names.items()}])
+        return index, names
 
 
 def written_number(value: Any) -> Any:
@@ -411,62 +428,3 @@ def winners(reader: Reader, query: State, candidates: Sequence[Candidate]) -> li
             groups.append(some)
     rest = [key for key in keys if not any(key in group for group in groups)]
     return [*groups, rest] if rest and reader.is_sure(query.kind, frozenset(rest)) else groups
-
-
-def match(
-    target: State, state: State, live: frozenset[int], held: Mapping[int, Polynomial] | None = None
-) -> dict[str, Polynomial]:
-    """Returns what the target's atoms are here, by what registers hold. Raises Rejected if that is not seen.
-
-    held: what live registers hold that are not 0, with numbers in place of atoms that have one value; by default found anew.
-    """
-    values: dict[str, Polynomial] = {POSITION: atom(POSITION), SIZE: atom(SIZE)}
-    if held is None:
-        held = {i: state.fixed(p) for i, p in state.registers.items() if p and i in live}
-    pending = []
-    for i in sorted(held.keys() | (target.registers.keys() & live)):
-        pattern, value = target.register(i), held.get(i, {})
-        if pattern != value and pattern.keys() | value.keys() <= {()}:
-            raise Rejected(f"register {i} is another one")
-        if pattern or value:
-            pending.append((pattern, value))
-
-    def bind(name: str, value: Polynomial) -> None:
-        values[name] = {m: plain(c) for m, c in value.items()}
-        domain, own = target.box[name], None
-        if len(value) == 1 and [*value.values()] == [1] and len(monomial := next(iter(value))) == 1:
-            own = state.box[monomial[0]]
-        if isinstance(domain, Share) and isinstance(own, Share) and domain.of not in values:
-            bind(domain.of, plus(atom(own.of), number(own.shift - domain.shift)))
-        elif isinstance(domain, Rounded) and isinstance(own, Rounded):
-            pending.extend([(domain.exact, own.exact), (domain.ideal, own.ideal)])
-
-    while pending:
-        left, pending = pending, []
-        for pattern, value in left:
-            known = {m: c for m, c in pattern.items() if all(name in values for name in m)}
-            unknown = names_of(pattern) - values.keys()
-            rest = plus(value, substitute(known, values), -1)
-            name = next(iter(unknown), "")
-            if not unknown:
-                if not state.same(rest, {}):
-                    raise Rejected(f"{text_of(pattern)} is not {text_of(value)}")
-            elif len(unknown) == 1 and (c := pattern.get((name,), 0)) and sum(name in m for m in pattern) == 1:
-                bind(name, {m: ratio(d, c) for m, d in rest.items()})
-            else:
-                pending.append((pattern, value))
-        if len(pending) >= len(left):  # else atoms by terms of equal shape, in order
-            known_before = len(values)
-            ordered = [
-                sorted(((m, c) for m, c in one.items() if m), key=lambda item: (len(item[0]), item[1]))
-                for one in pending[0]
-            ]
-            for (m, c), (w, d) in zip(*ordered, strict=False):
-                for a, b in zip(m, w, strict=False) if c == d and len(m) == len(w) else ():
-                    if a not in values:
-                        bind(a, atom(b))
-            if len(values) == known_before:
-                break
-    if missing := target.box.keys() - values.keys():
-        raise Rejected(f"no value of {', '.join(sorted(missing))}")
-    return values

@@ -18,13 +18,12 @@ from typing import Any, NamedTuple
 from constructions.language.terms import Answer
 from verify.automata.token_automaton import TokenAutomaton
 from verify.certificates.definition import definition_of
-from verify.certificates.finder import ClassChoices, certificate_of, certificate_of_file, match
+from verify.certificates.finder import ClassChoices, certificate_of, certificate_of_file, find_kept, search
 from verify.certificates.statement import Document
 from verify.dossiers.dossier import Subject
 from verify.rounding.model import ExactModel
 from verify.trusted import rounding
 from verify.trusted.abstract_state import (
-    ONE,
     POSITION,
     SIZE,
     Form,
@@ -45,7 +44,7 @@ from verify.trusted.abstract_state import (
 from verify.trusted.candidates import READ, Candidate
 from verify.trusted.heads import Reader
 from verify.trusted.kernel import Rejected
-from verify.trusted.model import Head, Row, Weights, parse, read_rows, read_tensors, require_elements, text_of
+from verify.trusted.model import Head, Row, Weights, read_rows, read_tensors, require_elements, text_of
 from verify.trusted.program import (
     GHOST,
     GHOST_FIRST,
@@ -131,7 +130,6 @@ class GhostFinder(ProgramChecker):
         self.forced: dict[int, tuple[int, int, int | None]] = {}
         self.best: dict[int, tuple[tuple[int, int], tuple[int, int, int | None]]] = {}
         self.why: dict[int, str] = {}
-        self.kept: list[list[Document]] = []  # of each entry, what a recurrence keeps without ghosts
         self.needs: list[list[set[int]]] = []  # of each entry's classes, the atoms that decide an answer there or later
         consumers = {
             i
@@ -214,12 +212,11 @@ class GhostFinder(ProgramChecker):
             self.certificate["steps"],
             self.entries,
             self.lives,
-            self.kept,
             self.needs,
         ):
             del some_entries[start + 1 :]
         document = self.certificate["entries"][start]
-        document["kept"] = [{**one} for one in self.kept[start]]
+        document["kept"] = []
         self.entries[start] = self.read_entry(document)
         return start
 
@@ -246,24 +243,20 @@ class GhostFinder(ProgramChecker):
     def schedule_reads(self, place: int) -> None:
         """Asks of each head which atoms it reads, and of a recurrence which it keeps."""
         block, step = place // 2, place + 1
-        followed, asked = [], list[int]()
+        asked = list[int]()
         for j, (kind, *_) in enumerate(self.definition.atoms):
-            made = [self.steps[i] for i in self.definition.operands[j]]
-            if (
-                kind not in (*READS, *SUMS)
-                or self.steps[j] is not None
-                or any(one is None or one > place for one in made)
-            ):
+            is_summed = self.weights.blocks[block].feed and kind in ("back", "count", "sum")
+            if is_summed and j not in self.forced and self.is_ready(j, place):
+                self.schedule(j, step, None)
+        find_kept(self, place, {GHOST + j for j in range(len(self.definition.atoms))})
+        for j, (kind, *_) in enumerate(self.definition.atoms):
+            if kind not in (*READS, *SUMS) or not self.is_ready(j, place):
                 continue
             if j in self.forced:
                 if self.forced[j][0] == step:
                     self.schedule(j, *self.forced[j])
                 continue
-            if self.weights.blocks[block].feed and kind == "back":
-                followed.append(j)
-            elif self.weights.blocks[block].feed and kind in ("sum", "count"):
-                self.add_up(place, j)
-            elif self.weights.blocks[block].feed and kind == "comb":
+            if self.weights.blocks[block].feed and kind == "comb":
                 self.keep(place, j)
             if kind in READS and self.steps[j] is None:
                 asked.append(j)
@@ -274,8 +267,11 @@ class GhostFinder(ProgramChecker):
         ]
         for h, marks in itertools.product(range(len(self.weights.blocks[block].heads)), tries):
             self.trial(place, h, {j: mark for j, mark in marks.items() if self.steps[j] is None})
-        if followed:
-            self.follow(place, followed)
+
+    def is_ready(self, j: int, place: int) -> bool:
+        """Returns whether an atom is not made yet, and all that it is made of is."""
+        made = [self.steps[i] for i in self.definition.operands[j]]
+        return self.steps[j] is None and all(one is not None and one <= place for one in made)
 
     def marks_of(self, j: int) -> list[int | None]:
         """Returns what may mark the keys that match: a count's key of the token alone."""
@@ -319,66 +315,6 @@ class GhostFinder(ProgramChecker):
                 **one["registers"],
                 **{str(i): one["registers"][str(r)] for i, r in chosen.items() if str(r) in one["registers"]},
             }
-        self.entries[place] = self.read_entry(self.certificate["entries"][place])
-
-    def follow(self, place: int, atoms: Sequence[int]) -> None:
-        """Finds what registers that keep atoms may hold after each class: from position 1 on, until nothing is new.
-
-        They hold what was some steps before, so that this ends. It is done twice: what a register is after one way to a class,
-        it may be after another one too, where a number would say less.
-        """
-        for j in atoms:
-            self.schedule(j, place + 1, None)
-        entry, document = self.entries[place], self.certificate["entries"][place]
-        classes = [self.counted(replace(one.state, kind=i), entry.live) for i, one in enumerate(entry.classes)]
-        block, where = self.weights.blocks[place // 2], f"block {place // 2 + 1}"
-        queues, chain = self.queues(block, classes, entry.live, where), dict[int, tuple[int, int]]()
-        for j in atoms:
-            ends = [end for one in classes for end in one.bounds(one.register(GHOST + self.definition.operands[j][0]))]
-            chain |= dict.fromkeys(
-                [i for i, *_ in self.chain(j)], (math.floor(min(0, *ends)), math.ceil(max(0, *ends)))
-            )
-        search = Follow(self, place, chain)
-        for _ in range(2):
-            search.forget()
-            seen = dict.fromkeys(range(len(classes)), -1)
-            while todo := [i for i, state in enumerate(classes) if seen[i] < search.many(state.before)]:
-                for i in todo:
-                    seen[i] = search.many(classes[i].before)
-                    self.recur(block, classes[i], queues, replace(entry, kept=search.kept), search, where)
-        document["kept"] = search.documents
-        self.entries[place] = replace(entry, kept=search.kept)
-
-    def add_up(self, place: int, j: int) -> None:
-        """Lets a recurrence add up an atom: as another sum, or as two of them tell; else it is bounded by as many addends."""
-        own, block = GHOST + j, self.weights.blocks[place // 2]
-        states = [one.state for one in self.entries[place].classes]
-        due = [state.fixed(state.register(GHOST + self.definition.operands[j][0])) for state in states]
-        ends = [end for state, fed in zip(states, due, strict=True) for end in (0, *state.bounds(fed))]
-        terms = [(r, sign) for r, row in sorted(block.carry.items()) if row == [(r, ONE)] for sign in (1, -1)]
-        some = (
-            one
-            for one in itertools.chain(itertools.combinations(terms, 1), itertools.combinations(terms, 2))
-            if all(
-                state.same(fed, combine([(fed_by(state, block.feed.get(r, [])), sign) for r, sign in one]))
-                for state, fed in zip(states, due, strict=True)
-            )
-        )
-        sums, name = next(some, None), f"g{j}"
-        for one in self.certificate["entries"][place]["kept"]:
-            registers = one["registers"]
-            if sums is not None:
-                value = combine([(parse(registers.get(str(r), "")), sign) for r, sign in sums])
-            else:
-                low, high = math.floor(min(ends)), math.ceil(max(ends))
-                last = one["atoms"][POSITION][2]
-                one["atoms"] = {**one["atoms"], name: ["integer", low * last, high * last, 1]}
-                limits = [(high, (low - high) * last, 0), (low, 0, (high - low) * last)]
-                forms = [[text_of({(name,): 1, (POSITION,): -c}), *span] for c, *span in limits if c]
-                one["forms"] = [*one["forms"], *forms]
-                value = atom(name)
-            one["registers"] = {**registers, **({str(own): text_of(value)} if value else {})}
-        self.schedule(j, place + 1, None)
         self.entries[place] = self.read_entry(self.certificate["entries"][place])
 
     def trial(self, place: int, h: int, marks: Mapping[int, int | None]) -> None:
@@ -560,12 +496,8 @@ class GhostFinder(ProgramChecker):
                 for name in names_of(polynomial) - names.keys():
                     names[name] = leaf.state.fixed(leaf.state.register(i))
             leaf.guide.choices[leaf.choice] = ["class", index, {name: text_of(p) for name, p in names.items()}]
-        kept = [
-            {**one, "of": i} for i, (origin, _, _) in enumerate(made) for one in item["kept"] if one["of"] == origin
-        ]
-        document = {"live": sorted(live), "classes": classes, "kept": kept}
+        document: Document = {"live": sorted(live), "classes": classes, "kept": []}
         entry = self.read_entry(document)
-        self.kept.append([{**one} for one in kept])
         if place < len(self.base) - 2:
             before: list[set[int]] = [set() for _ in made]
             for target, other in self.neighbours(
@@ -706,6 +638,8 @@ class GhostFinder(ProgramChecker):
 class GhostSearch(ClassChoices):
     """A search that also says which ghosts are shown. flags: which these are."""
 
+    tells_zero = True
+
     def __init__(self, finder: GhostFinder, place: int, kind: int) -> None:
         super().__init__(finder, place, kind)  # type: ignore[arg-type]
         self.ghosts = finder
@@ -716,98 +650,14 @@ class GhostSearch(ClassChoices):
         return [self.flags]
 
     def target(self, state: State, label: str) -> tuple[int, dict[str, Polynomial]]:
-        reasons = []
         if label == rounding.KEEP:
-            targets = self.ghosts.entries[self.place - 1].kept
-            live = frozenset(i for one in (state, *(kept.state for kept in targets)) for i in one.registers)
-            order = [i for i, one in enumerate(targets) if one.state.kind == self.kind]
-        else:
-            targets, live = self.ghosts.base[self.place].classes, self.ghosts.base[self.place].live
-            order = [i for i, one in enumerate(targets) if one.label == label]
-        order.sort(key=lambda i: len(targets[i].state.box))
-        for index in order:
-            target = targets[index].state
-            try:
-                names = match(target, state, live)
-                self.ghosts.require_covered(state, target, names, live)
-            except Rejected as reason:
-                reasons.append(str(reason))
-            else:
-                if label == rounding.KEEP:
-                    self.choices.append(["class", index, {name: text_of(p) for name, p in names.items()}])
-                    return index, names
-                self.ghosts.leaves.append(Leaf(self, len(self.choices), index, state, names))
-                self.choices.append(["class", index, {}])
-                return index, names
-        raise Rejected(f"a part of {label!r} is of no class: {'; '.join(dict.fromkeys(reasons))}")
-
-
-class Follow(GhostSearch):
-    """A search for what a recurrence keeps, which notes each state that is new.
-
-    chain: the registers that keep atoms, and between which numbers they are. said: what each was found to be.
-    """
-
-    def __init__(self, finder: GhostFinder, place: int, chain: Mapping[int, tuple[int, int]]) -> None:
-        super().__init__(finder, place, 0)
-        self.base, self.chain = finder.entries[place].kept, chain
-        self.given = finder.certificate["entries"][place]["kept"]
-        self.said: dict[tuple[int, int], list[Polynomial]] = {}
-        self.forget()
-
-    def forget(self) -> None:
-        """Forgets the states, and not what their registers are."""
-        self.kept: list[rounding.Class] = []
-        self.documents: list[Document] = []
-        self.indices: dict[str, int] = {}
-
-    def many(self, classes: Iterable[int]) -> int:
-        """Returns how many states there are after some classes."""
-        return sum(one.state.kind in {*classes} for one in self.kept)
-
-    def target(self, state: State, label: str) -> tuple[int, dict[str, Polynomial]]:
-        own = {rounding.KEPT - i for i in self.chain}
-        for index, base in enumerate(self.base):
-            live = frozenset(state.registers.keys() | base.state.registers.keys()) - own
-            if base.state.kind != state.kind:
-                continue
-            try:
-                names = match(base.state, state, live)
-                self.ghosts.require_covered(state, base.state, names, live)
-            except Rejected:
-                continue
-            return self.note(index, state, names), names
-        raise Rejected("what is kept is of no class")
-
-    def note(self, index: int, state: State, names: dict[str, Polynomial]) -> int:
-        """Returns which state it is. index: of the one without the chain. names: its atoms here; is added to."""
-        given, base = self.given[index], self.base[index].state
-        atoms, registers = {**given["atoms"]}, {**given["registers"]}
-        for i, ends in self.chain.items():
-            value, new, pool = (
-                state.fixed(state.register(rounding.KEPT - i)),
-                f"g{i - GHOST}",
-                self.said.setdefault((index, i), []),
-            )
-            for said in (*pool, *inverted(value, names), *(p for _, p in sorted(base.registers.items()))):
-                if names_of(said) <= names.keys() and state.same(value, substitute(said, names)):
-                    break
-            else:
-                said, names[new], atoms[new] = atom(new), value, ["integer", *ends, 1]
-            if said not in pool:
-                pool.append(said)
-                pool.sort(key=lambda p: not names_of(p))
-            if said:
-                registers[str(i)] = text_of(said)
-        document = {**given, "atoms": atoms, "registers": registers}
-        key = json.dumps(document)
-        if key not in self.indices:
-            self.indices[key] = len(self.documents)
-            self.documents.append(document)
-            one = self.ghosts.read_state({**document, "before": []}, 0)
-            values = {rounding.KEPT - i: value for i, value in one.registers.items()}
-            self.kept.append(rounding.Class("", replace(one, registers=values, kind=document["of"])))
-        return self.indices[key]
+            return super().target(state, label)
+        classes, live = self.ghosts.base[self.place].classes, self.ghosts.base[self.place].live
+        order = sorted((len(one.state.box), i) for i, one in enumerate(classes) if one.label == label)
+        index, names = search(self.ghosts, [one.state for one in classes], [i for _, i in order], state, live)
+        self.ghosts.leaves.append(Leaf(self, len(self.choices), index, state, names))
+        self.choices.append(["class", index, {}])
+        return index, names
 
 
 def narrow(forms: Document, form: Form, ends: Sequence[int]) -> None:

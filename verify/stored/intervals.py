@@ -38,7 +38,6 @@ from verify.certificates.building import ModelSizes, chosen_sizes, forms_of, mod
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, Judged, about, judge
 from verify.dossiers.dossier import ENDLESS, About, Subject, name_of_model
 from verify.dossiers.registry import find_dossiers
-from verify.rounding.checker import Report
 from verify.rounding.model import ExactModel, first_difference
 from verify.stored.questions import question_from, texts_of
 from verify.trusted.kernel import Rejected
@@ -259,16 +258,16 @@ def _rounding(part: ModelSizes, *, accepted: bool) -> list[IntervalPiece]:
     if judged.verdict != CERTIFIED or judged.report is None:
         raise NotCertified(part.low, part.high, judged.where, judged.what, judged.verdict)
     said = said_of_rounding(judged)
-    return [IntervalPiece(part.high, digest([said, _accept(part, judged.report)] if accepted else said))]
+    return [IntervalPiece(part.high, digest([said, _accept(part)] if accepted else said))]
 
 
-def _accept(part: ModelSizes, report: Report) -> str:
-    """Returns what the small checker says of a certificate that is made of this report. Raises NotCertified where it rejects."""
+def _accept(part: ModelSizes) -> str:
+    """Returns what the small checker says of a certificate that is found. Raises NotCertified where it rejects."""
     from verify.certificates.finder import certificate_of
     from verify.certificates.statement import accept
 
     try:
-        certificate, _ = certificate_of(part.model, part.inputs, report)
+        certificate, _ = certificate_of(part.model, part.inputs)
         return f"{accept(certificate, part.model, part.inputs)} classes"
     except Rejected as why:
         raise NotCertified(part.low, part.high, "the small checker", str(why), UNKNOWN) from why

@@ -181,7 +181,8 @@ def _accepted(subject: Subject, name: str, *, anew: bool) -> int:
             with cli.usage_errors():
                 old = stored_cases.read(subject)
         document = stored_cases.make(subject, old["certificates"] if old else ())
-        found = stored_cases.accept(subject, document)
+        found = stored_cases.accept(subject, document, anew=True)
+        document = stored_cases.sealed(document, found)
     except Rejected as why:
         print(f"{name}: {UNKNOWN}: {why}")
         return cli.UNKNOWN

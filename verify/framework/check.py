@@ -261,15 +261,21 @@ class Check:
         """
         from verify.framework.weights import accepted_cases, sizes_of
 
-        if self.replay is not None or self.until is not None or (pair := accepted_cases(subject)) is None:
+        if self.replay is not None or self.until is not None:
             return None
-        found, name = pair
+        if (result := accepted_cases(subject, self.seed, anew=self.anew == "whole")) is None:
+            return None
+        found, name, document = result
         if not self.anew:
             self.within(*subject.dossier.scope)
-            text = f"{range}; {name}, accepted by the small checker"
+            text = f"{range}; {name}, accepted by the small checker{', one case of it again' * (not found.is_whole)}"
             self._begin(text)
-            sizes = (sizes_of(subject),)
-            self._evidence.append(Certified(text, precision, found.cases, None, False, found.weights, sizes=sizes))
+            looked_at, sizes = (text, precision, found.cases, None, False), (sizes_of(subject),)
+            self._evidence.append(
+                Certified(*looked_at, found.weights, sizes=sizes)
+                if found.is_whole
+                else Stored(*looked_at, name, document, found.cases, sizes=sizes)
+            )
         return found.theorem
 
     def _certify(self, about: About, subjects: Iterable[Subject], range: str, precision: str) -> None:

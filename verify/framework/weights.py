@@ -135,18 +135,20 @@ def load_above(subject: Subject, about: About, seed: int) -> tuple[CasesDocument
     return above, theorem
 
 
-def accepted_cases(subject: Subject) -> tuple[Accepted, str] | None:
-    """Returns what the small checker accepts of all n from some n on, with the weights of now, and the document's name.
+def accepted_cases(subject: Subject, seed: int = 0, *, anew: bool = False) -> tuple[Accepted, str, str] | None:
+    """Returns what the small checker accepts of all n from some n on, with the weights of now; the document's name and digest.
 
-    None if there is no document, or it is of other weights, or the checker rejects it.
+    seed: of the run. anew: read all cases. None if there is no document, or it is of other weights, or the checker rejects it.
     """
     try:
         document = stored_cases.read(subject)
-        return (
-            None if document is None else (stored_cases.accept(subject, document), stored_cases.path_of(subject).stem)
-        )
+        if document is None:
+            return None
+        found = stored_cases.accept(subject, document, seed, anew=anew)
     except (ValueError, Stale, Rejected):
         return None
+    text = stored_cases.text_of(subject, document)
+    return found, stored_cases.path_of(subject).stem, hashlib.sha256(text.encode()).hexdigest()
 
 
 def sizes_of(subject: Subject) -> Span:

@@ -4,16 +4,23 @@ A document has the splits of all large n into cases, and the certificates of rou
 certificate stands for all of them. The document has no weights: who relies on it has the builder write the weights and texts of
 each of its own cases anew, and `verify/trusted/cases.py` then accepts the whole, or says where it does not. So a document that is
 made up proves nothing.
+
+A long document also has a seal: a digest of all that the small checker read when it accepted each case, weights among it, and
+of its own text. Where the seal is that of now, a run has it read one case again: another for other weights, another checker or
+another seed. Else it reads all of them. What a forger could do: to compute the seal of a document that nobody has read. He is
+caught if the one case is rejected.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import zlib
 from base64 import b64decode, b64encode
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -36,10 +43,12 @@ from verify.trusted import growth
 from verify.trusted.growing import Case
 from verify.trusted.growth import Box
 from verify.trusted.kernel import Rejected, reject
+from verify.trusted.model import read_json
 from verify.trusted.rounding import MOST_BYTES
 
 PARTS = ("entries", "steps")
 MOST_EXPONENTS = 3  # that are tried for themselves
+MOST_READ = 3_000_000  # characters of certificates, in all cases, that each run has the small checker read
 
 
 def subjects() -> Iterator[Subject]:
@@ -227,7 +236,7 @@ def read(subject: Subject) -> Document | None:
     try:
         said = json.loads(path.read_text(encoding="utf-8"))
         text = zlib.decompressobj().decompress(b64decode(said["certificates"]), MOST_BYTES)
-        document = {name: said[name] for name in ("bits_of_bits", "cases")}
+        document = {name: said[name] for name in ("bits_of_bits", "cases", "seal") if name in said}
         document["certificates"] = json.loads(text)
     except (ValueError, KeyError, TypeError, RecursionError, zlib.error) as error:
         raise ValueError(f"{path.name} is no document of cases: {error}") from error
@@ -241,25 +250,51 @@ def read(subject: Subject) -> Document | None:
 
 @dataclass(frozen=True)
 class Accepted:
-    """What the small checker accepted. classes: of all cases. cases: of the builder. weights: a digest of those of its cases.
+    """What the small checker accepted. classes: of the cases that it read now. cases: of the builder. weights: a digest of theirs.
 
-    theorem: of the builder's comparisons.
+    theorem: of the builder's comparisons. seal: of all that was read, now or when the document was made. is_whole: whether now.
     """
 
     classes: int
     cases: int
     weights: str
     theorem: Any
+    seal: str
+    is_whole: bool
 
 
-def accept(subject: Subject, document: Document) -> Accepted:
+def accept(subject: Subject, document: Document, seed: int = 0, *, anew: bool = False) -> Accepted:
     """Returns what the small checker accepts, of a document and of the weights and texts that the builder makes now.
 
-    Raises Stale for a document of other cases than the builder's, Rejected where the small checker rejects.
+    seed: of the run. anew: read all cases, whatever the document's seal. Raises Stale for a document of other cases than the
+    builder's, Rejected where the small checker rejects.
     """
-    whole, survey = fill(subject, document)
+    filled, survey = fill(subject, document)
+    seal = digest([filled, checker()])
+    is_whole = anew or document.get("seal") != seal
+    number = int(hashlib.sha256(f"{seal} {seed}".encode()).hexdigest(), 16)
+
+    def read_cases() -> int:
+        some = [*trusted.cases_of(read_json(json.dumps(filled).encode()))]
+        return sum(trusted.check_case(*one) for one in (some if is_whole else [some[number % len(some)]]))
+
+    classes = trusted.safely(read_cases)
     weights = digest([case["weights_sha256"] for case in survey.cases])
-    return Accepted(trusted.check(json.dumps(whole).encode()), len(survey.cases), weights, survey.theorem)
+    return Accepted(classes, len(survey.cases), weights, survey.theorem, seal, is_whole)
+
+
+@cache
+def checker() -> str:
+    """Returns a digest of the text of all that the small checker is made of."""
+    files = sorted(Path(trusted.__file__).parent.glob("*.py"))
+    return hashlib.sha256(b"\n".join(path.read_bytes() for path in files)).hexdigest()
+
+
+def sealed(document: Document, found: Accepted) -> Document:
+    """Returns a document that was accepted, with its seal if to read all of it takes long."""
+    sizes = [len(json.dumps(one)) for one in document["certificates"]]
+    read_in_all = sum(sizes[leaf["certificate"]] for case in document["cases"] for leaf in leaves(case))
+    return {**document, "seal": found.seal} if read_in_all > MOST_READ else document
 
 
 def fill(subject: Subject, document: Document) -> tuple[Document, CasesSurvey]:

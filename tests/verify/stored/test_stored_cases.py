@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import subprocess
 import sys
@@ -11,6 +12,9 @@ from typing import Any
 import pytest
 
 from verify import certify, store
+from verify.framework.check import Check
+from verify.framework.claim import Certified, Claim, Stored
+from verify.framework.options import Options
 from verify.framework.weights import accepted_cases
 from verify.stored import cases
 from verify.stored.intervals import Stale
@@ -74,10 +78,82 @@ def test_one_is_found_in_each_case_where_none_is_known(monkeypatch: pytest.Monke
     assert cases.accept(INDEX, document).classes == 6 * 36
 
 
+def long(monkeypatch: pytest.MonkeyPatch) -> tuple[Any, list[Any]]:
+    """A document with a seal, and the cases that are read from now on."""
+    monkeypatch.setattr(cases, "MOST_READ", 0)
+    document, read, check_case = document_of(INDEX), [], trusted.check_case
+    found = cases.accept(INDEX, document)
+    assert found.is_whole
+    monkeypatch.setattr(trusted, "check_case", lambda *one: read.append(one) or check_case(*one))
+    return cases.sealed(document, found), read
+
+
+def test_of_a_sealed_document_each_run_reads_one_case(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "seal" not in cases.sealed(document_of(INDEX), cases.accept(INDEX, document_of(INDEX)))
+    document, read = long(monkeypatch)
+    for seed in range(8):
+        found = cases.accept(INDEX, document, seed)
+        assert [found.is_whole, found.classes, found.cases, len(read)] == [False, 36, 6, seed + 1]
+    assert len({one[0]["p"] for one in read}) == 2
+
+
+def test_a_row_says_what_the_run_has_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`certified` is for cases that are all read now; of a sealed document the row is `stored`, with the document's digest."""
+
+    def evidence() -> Any:
+        check = Check(Claim("X.1", "here", "It holds."), Options())
+        assert check.accepted(INDEX, range="every n") is not None
+        (one,) = check.evidence
+        return one
+
+    name = "index-rag-rounding-cases"
+    one = evidence()
+    assert isinstance(one, Certified)
+    assert [one.range, one.cases] == [f"every n; {name}, accepted by the small checker", 6]
+    document, read = long(monkeypatch)
+    monkeypatch.setattr(cases, "read", lambda subject: document)
+    one = evidence()
+    assert isinstance(one, Stored)
+    assert [one.range, one.cases, one.built] == [
+        f"every n; {name}, accepted by the small checker, one case of it again",
+        6,
+        6,
+    ]
+    assert [one.name, one.document, len(read)] == [
+        name,
+        hashlib.sha256(cases.text_of(INDEX, document).encode()).hexdigest(),
+        1,
+    ]
+
+
+def test_all_cases_are_read_where_the_seal_is_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    document, read = long(monkeypatch)
+    assert cases.accept(INDEX, document, anew=True).is_whole
+    assert cases.accept(INDEX, {**document, "seal": "0" * 16}).is_whole
+    assert len(read) == 4
+    for change in ("a choice more", "a checker"):
+        other = json.loads(json.dumps(document))
+        if change == "a choice more":
+            other["certificates"][0]["steps"][-1][0].append(["split", None, 0])
+            with pytest.raises(Rejected):
+                cases.accept(INDEX, other)
+        else:
+            monkeypatch.setattr(cases, "checker", lambda: "another one")
+            assert cases.accept(INDEX, document).is_whole
+
+
+def test_a_seal_that_was_made_up_is_caught_where_the_case_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
+    document, _ = long(monkeypatch)
+    document["certificates"][0]["entries"][1]["classes"].pop()
+    filled, _ = cases.fill(INDEX, document)
+    with pytest.raises(Rejected):
+        cases.accept(INDEX, {**document, "seal": cases.digest([filled, cases.checker()])})
+
+
 def test_it_is_accepted_with_the_weights_of_now() -> None:
     found = accepted_cases(INDEX)
     assert found is not None
-    accepted, name = found
+    accepted, name, _ = found
     assert [name, accepted.cases, accepted.classes] == ["index-rag-rounding-cases", 6, 2 * 36]
     assert [accepted.theorem["bits_of_bits"], len(accepted.theorem["cases"])] == [4, 2]
 

@@ -177,6 +177,7 @@ class IsTreeHybridDossier(IsTree):
 
     model: str = "hybrid"
 
+    in_cases = (Discipline.FUSED,)
     sentence = FRAMES
     conclusion = "frames, each after those before, end with YES if and only if the graph is a tree"
 

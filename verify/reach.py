@@ -16,8 +16,9 @@ LINKS = ("rounding", "program")
 NONE = "no range yet"
 NOTE = (
     "Each range holds for every n in it. Where it ends, or up to n = 2^7 or 2^15, certified intervals of n are stored with digests "
-    "of their weights, which `make verify` compares. Where a range goes on without end, all n from there on are reduced to "
-    "finitely many inequalities, which are proved; the reduction is argued in prose."
+    "of their weights, which `make verify` compares. Where a range goes on without end, each n from there on belongs to one of "
+    "finitely many cases. Of most models the small checker reads a certificate of each case in each run. Of the others, and of "
+    "programs, the cases rest on finitely many inequalities, which are proved; that these suffice is argued in prose."
 )
 
 

@@ -37,9 +37,7 @@ def compare(
     expected: Sequence[Trace],
     tile: int,
 ) -> None:
-    """As `assert_same` does, with what is right, on each device there is. The next tokens also where nothing is kept, and where
-    only some are asked for.
-    """
+    """Compares runs with traces that are right, on each device there is: with registers, and of some next tokens alone."""
     first = [2 * len(sequence) // 3 for sequence in sequences]
     for device in DEVICES:
         asked = dense.run(model, arithmetic, sequences, device=device, tile=tile, first=first)

@@ -197,7 +197,7 @@ def test_columns_without_a_clear_winner_are_asked_for(discipline: Discipline) ->
     ],
 )
 def test_each_share_is_asked_for_once(key: object, tokens: list[int], expected: list[tuple[int, int, int]]) -> None:
-    """Of so many winners that tie and lead, with losers or without, for both heads."""
+    """Expects one question for each number of tied winners, with losers or without."""
     calls = list[tuple[int, int, int]]()
     answer, one = decoder._Columns.answer, np.array([[1.0, 0.0]])
     head = AttentionHead(one, np.array(key), one, np.zeros((2, 1)))

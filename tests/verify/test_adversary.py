@@ -244,7 +244,7 @@ def test_each_is_confused(
 def test_leaves_of_each_task_meet(
     file: Path, task: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As those of the hash of 36 bits, of fewer bits."""
+    """Meets in the middle, as for the hash of 36 bits, with fewer bits."""
     monkeypatch.setattr("verify.adversary.MOST_KNOWN", 1 << 5)
     monkeypatch.setattr("verify.adversary.MOST_LEVELS", 13)
     monkeypatch.setattr("verify.adversary.require_same_elsewhere", lambda *given: None)

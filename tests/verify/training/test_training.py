@@ -130,6 +130,25 @@ def test_a_descent_ends_as_told(name: str) -> None:
         assert again["moved"] < 0.5  # quanta, so each weight rounds to what it was
 
 
+def test_rounding_leads_back_what_moved_by_less_than_half_a_quantum() -> None:
+    subject = wired.SUBJECTS["lean-IsTree"]
+    model = subject.load(15)
+    asked = descent.NextWordTexts.draw(model, subject, 20, random.Random(3))
+    signs = torch.Generator().manual_seed(0)
+    quantum = float(model.wired.arithmetic.format.quantum)
+
+    def right_after(quanta: float) -> float:
+        weights = {key: torch.from_numpy(array) for key, array in tensors(model.wired.model).items()}
+        moved = {
+            key: w + quanta * quantum * (2 * torch.randint(2, w.shape, generator=signs) - 1)
+            for key, w in weights.items()
+        }
+        return asked.right_rounded(model, moved)
+
+    assert right_after(0.49) == 1
+    assert right_after(0.51) < 1
+
+
 def test_the_least_p_at_which_a_descent_leaves() -> None:
     rows = [{"p": 21, "x": 0.5}, {"p": 15, "x": 1.0}, {"p": 17, "x": 0.99}]
     assert wired.leaves_at(rows, "x") == 17

@@ -62,7 +62,7 @@ def lines(names: Iterable[str]) -> int:
 
 
 def test_checkers_of_certificates_are_small() -> None:
-    """What writes the question is counted with its checker. What is about all large n is counted apart."""
+    """Counts what writes the question with its checker, and what is about all large n apart."""
     rounding = closure(*ROUNDING)
     assert lines(rounding) <= 3380
     assert lines(closure(*CASES) - rounding) <= 900

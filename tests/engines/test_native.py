@@ -17,7 +17,7 @@ from constructions.istree.graphs import PAPER, Graph
 from constructions.istree.transformer import TRANSFORMER
 from constructions.layers import AttentionHead, Block, FeedForward, Recurrence, Transformer
 from precision.format import FP32, Arithmetic, Discipline, Format, Rounding, fixed_point
-from tests.engines.agreement import native_agrees
+from tests.engines.agreement import dense_agrees, native_agrees
 from tests.engines.cases import (
     FIXED,
     ROUNDINGS,
@@ -207,6 +207,20 @@ def test_each_share_is_asked_for_once(key: object, tokens: list[int], expected: 
         patch.setattr(decoder._Columns, "answer", lambda self, *asked: calls.append(asked) or answer(self, *asked))
         NativeDecoder(model, Arithmetic(fixed_point(33)), len(tokens)).decode(tokens, set(), 1)
     assert calls == expected
+
+
+@pytest.mark.parametrize("discipline", Discipline)
+def test_a_lead_beyond_the_range_decides_nothing_where_differences_saturate(discipline: Discipline) -> None:
+    """Lets a score trail by 10 where the largest number is 5. Its weight is e^−5 under `sequential`, and e^−10 under `fused`."""
+    one = np.eye(4)
+    head = AttentionHead(one[2:3], one[0:1], one[1:2], one[:, 3:])
+    words = np.array([[-5.0, 4.0, 0.0, 0.0], [5.0, 0.0, 1.0, 0.0]])
+    model = Transformer(words, np.zeros(4), (Block((head,), no_units(4)),), words)
+    case = EngineCase(model, Arithmetic(Format("narrow", 11, -8, 1280), discipline), [0, 1])
+    expected = reference_trace(case)
+    assert bool(expected.registers[-1][3][1]) == (discipline is Discipline.SEQUENTIAL)
+    native_agrees(case, expected)
+    dense_agrees(case, expected)
 
 
 def test_an_error_in_a_column_is_raised() -> None:
